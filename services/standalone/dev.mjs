@@ -6,13 +6,22 @@ import { existsSync, utimesSync } from "node:fs";
 import { relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { watch } from "chokidar";
+import { buildIfChanged } from "./build.mjs";
+import { readOptions, setEnvironment } from "./settings.mjs";
+import { stopWithNpm } from "./stop-with-npm.mjs";
 
 const root = fileURLToPath(new URL("../../", import.meta.url));
 /** Not part of the store. Editors write files whose names begin with a dot or end in a tilde. */
 const ignored = /[\\/](\.[^\\/]*|[^\\/]*~|dist|node_modules|test|test-results\.json|[^\\/]+\.test\.ts)$/;
 /** An editor may write a file in several steps. */
 const settleMs = 20;
+
+const options = readOptions("npm run dev");
+stopWithNpm();
+buildIfChanged();
+setEnvironment(options);
+// Only now is it certainly installed.
+const { watch } = await import("chokidar");
 
 /** The files that have changed since the last build began. */
 const changed = new Set();

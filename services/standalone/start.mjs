@@ -1,114 +1,39 @@
 // `npm start` installs and builds if anything changed, and then serves. The service runs in this process, so that a signal
 // to this process reaches the service.
-import { spawnSync } from "node:child_process";
-import { createHash } from "node:crypto";
-import { mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
-import { dirname, join } from "node:path";
-import { fileURLToPath } from "node:url";
+import { readFileSync } from "node:fs";
+import { buildIfChanged } from "./build.mjs";
+import { readOptions, setEnvironment } from "./settings.mjs";
+import { stopWithNpm } from "./stop-with-npm.mjs";
 
-const rootInputs = ["package.json", "pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"];
-const rootOutputs = ["node_modules/.modules.yaml", "node_modules/.pnpm/lock.yaml"];
-const packageFolders = ["packages", "services", "tools/admin"];
-/** Neither the build nor the store reads them. */
-const ignored = new Set([".turbo", "test", "test-results.json"]);
-
-const root = fileURLToPath(new URL("../../", import.meta.url));
-const recordFile = join(root, "node_modules/.cache/petstore-start.json");
-const { engines, packageManager } = JSON.parse(readFileSync(`${root}package.json`, "utf8"));
+const { engines } = JSON.parse(readFileSync(new URL("../../package.json", import.meta.url), "utf8"));
 
 // A closed output must not end the store.
 for (const stream of [process.stdout, process.stderr]) stream.on("error", () => {});
 refuseOldNode();
-if (!isBuilt()) build();
+const options = readOptions("npm start");
 stopWithNpm();
+buildIfChanged();
+setEnvironment(options);
 await import("./dist/main.js");
 
-/** This file must load in Node.js 18, so that this message appears. */
+/** This file and its imports must load in Node.js 18, so that this message appears. */
 function refuseOldNode() {
-  const oldest = engines.node.replace(">=", "");
-  if (process.versions.node.localeCompare(oldest, "en", { numeric: true }) >= 0) return;
-  process.stderr.write(`The pet store needs Node.js ${oldest} or later. This is ${process.versions.node}.\n`);
-  process.exit(1);
-}
-
-function isBuilt() {
-  try {
-    return JSON.stringify(readBuildState()) === readFileSync(recordFile, "utf8");
-  } catch {
-    // No build is recorded, or another program is changing the files: build.
-    return false;
-  }
-}
-
-function build() {
-  // Read before the build: if a source changes during the build, the next start builds again.
-  const { inputs } = readBuildState();
-  // The first install takes a while, so pnpm shows its progress.
-  run("Installing", ["install", "--frozen-lockfile"], "inherit");
-  const targets = ["--filter=@petstore/standalone...", "--filter=@petstore/admin"];
-  run("Building", ["exec", "turbo", "run", "build", ...targets], "pipe");
-  try {
-    const { outputs } = readBuildState();
-    mkdirSync(dirname(recordFile), { recursive: true });
-    writeFileSync(recordFile, JSON.stringify({ inputs, outputs }));
-  } catch (error) {
-    process.stderr.write(`The next start builds again: ${error.message}\n`);
-  }
-}
-
-/**
- * Returns a digest of the files that install and build read, and one of the files that they write. pnpm and turbo would need
- * four seconds to find that nothing changed. A new branch or a build by hand counts as a change.
- */
-function readBuildState() {
-  const inputs = createHash("sha256").update(`${process.platform} ${process.arch} ${process.version}\n`);
-  const outputs = createHash("sha256");
-  for (const path of rootInputs) addFile(inputs, join(root, path));
-  for (const path of rootOutputs) addFile(outputs, join(root, path));
-  for (const folder of packageFolders) addFolder(join(root, folder), inputs, outputs);
-  return { inputs: inputs.digest("hex"), outputs: outputs.digest("hex") };
-}
-
-function addFolder(folder, inputs, outputs) {
-  for (const entry of readdirSync(folder, { withFileTypes: true })) {
-    if (ignored.has(entry.name)) continue;
-    const path = join(folder, entry.name);
-    if (!entry.isDirectory()) addFile(inputs, path);
-    // The folder itself changes if pnpm adds or removes a module.
-    else if (entry.name === "node_modules") addFile(outputs, path);
-    else addFolder(path, entry.name === "dist" ? outputs : inputs, outputs);
-  }
-}
-
-function addFile(digest, path) {
-  const file = statSync(path, { throwIfNoEntry: false });
-  // No program can set the ctime: it shows a replaced file of the same size and mtime.
-  digest.update(`${path} ${file?.size} ${file?.mtimeMs} ${file?.ctimeMs}\n`);
-}
-
-/** With `pipe`, the step's output is printed only when the step fails. */
-function run(step, pnpmArguments, output) {
-  process.stdout.write(`${step} ...\n`);
-  const { status, error, stdout, stderr } = spawnSync("npx", ["--yes", packageManager, ...pnpmArguments], {
-    cwd: root,
-    encoding: "utf8",
-    env: { ...process.env, TURBO_TELEMETRY_DISABLED: "1" },
-    shell: process.platform === "win32",
-    stdio: ["ignore", output, output],
+  const version = process.versions.node;
+  const majorOf = (numbers) => numbers.split(".")[0];
+  // Each range is `^` or `>=`, and the oldest version.
+  const ranges = engines.node.split(" || ").map((range) => {
+    const [, operator, oldest] = /^(\^|>=)(.+)$/.exec(range);
+    return { isOneMajor: operator === "^", oldest };
   });
-  if (status === 0) return;
-  process.stderr.write(`${stdout ?? ""}${stderr ?? ""}${error?.message ?? ""}\n${step} failed.\n`);
+  const isSupported = ranges.some(
+    ({ isOneMajor, oldest }) =>
+      version.localeCompare(oldest, "en", { numeric: true }) >= 0 &&
+      !(isOneMajor && majorOf(version) !== majorOf(oldest)),
+  );
+  if (isSupported) return;
+  const texts = ranges.map(({ isOneMajor, oldest }) =>
+    isOneMajor ? `${majorOf(oldest)} from ${oldest}` : `${oldest} or later`,
+  );
+  process.stderr.write(`The pet store needs Node.js ${texts.join(", or ")}. This is ${version}.\n`);
   process.exit(1);
-}
-
-/** SIGTERM to npm alone ends npm and its shell, and does not reach this process. */
-function stopWithNpm() {
-  if (process.env.npm_lifecycle_event !== "start") return;
-  const shell = process.ppid;
-  const watch = setInterval(() => {
-    if (process.ppid === shell) return;
-    clearInterval(watch);
-    process.kill(process.pid, "SIGTERM");
-  }, 500);
-  watch.unref();
 }

@@ -4,6 +4,11 @@
 # mounted by itself, run as other users.
 set -eu
 umask 022
+if [ -e secrets ]; then
+  echo 'The folder `secrets` exists already, and nothing was changed. The running store needs the secrets in it. To replace' \
+    'them, see "Rotating secrets" in operations.md. For a new store, move the folder to another place first.' >&2
+  exit 1
+fi
 mkdir -m 700 secrets
 cd secrets
 # Unless everything succeeds, nothing stays.
@@ -44,3 +49,4 @@ done
 # Nothing else is ever to be signed.
 rm authority.key log
 trap - EXIT
+echo "Made passwords, addresses and certificates for PostgreSQL and Redis in $PWD. Only this user can enter the folder."

@@ -1,6 +1,6 @@
 import { type PetStoreResponse, readRetryAfterMs } from "./response-headers.js";
 
-/** The `code` values in the service's error responses. */
+/** The `code` values that this version of the client knows. A newer service may send others. */
 export const serviceErrorCodes = [
   "INVALID_JSON",
   "VALIDATION_FAILED",
@@ -40,9 +40,12 @@ export type ServiceErrorCode = (typeof serviceErrorCodes)[number];
  * - `UNEXPECTED_RESPONSE`: the response is not from the pet store. It may be from a proxy.
  * - `QUEUE_FULL`: `maxQueued` calls are waiting already.
  */
-export type ClientErrorCode = "NETWORK_ERROR" | "TIMEOUT" | "UNEXPECTED_RESPONSE" | "QUEUE_FULL";
+export type ClientErrorCode = (typeof clientErrorCodes)[number];
 
-export type PetStoreErrorCode = ServiceErrorCode | ClientErrorCode;
+const clientErrorCodes = ["NETWORK_ERROR", "TIMEOUT", "UNEXPECTED_RESPONSE", "QUEUE_FULL"] as const;
+
+/** A known code, or any other code that a newer service sends. Editors suggest the known ones. */
+export type PetStoreErrorCode = ServiceErrorCode | ClientErrorCode | (string & {});
 
 export type PetStoreErrorDetails = Partial<
   Pick<PetStoreError, "status" | "retryAfterMs" | "retryAt" | "requestId" | "cause">
@@ -89,7 +92,7 @@ export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: nu
   const retryAfterMs = readRetryAfterMs(headers, nowMs);
   const retryAt = retryAfterMs === undefined ? undefined : new Date(nowMs + retryAfterMs);
   const details = { status, retryAfterMs, retryAt, requestId: headers.get("x-request-id") ?? undefined };
-  const body = parseErrorBody(text);
+  const body = parseErrorBody(text, status);
   if (body === undefined) {
     const message = `The response with status ${status} is not from the pet store.`;
     return new PetStoreError("UNEXPECTED_RESPONSE", message, details);
@@ -101,9 +104,9 @@ export function failureOf({ status, headers, text }: PetStoreResponse, nowMs: nu
 }
 
 /** The service or the network is unavailable for every request, not only for this one. */
-const unavailableCodes: readonly PetStoreErrorCode[] = ["NETWORK_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"];
+const unavailableCodes: readonly string[] = ["NETWORK_ERROR", "TIMEOUT", "SERVICE_UNAVAILABLE"];
 /** The same request may succeed later. */
-const retryableCodes: readonly PetStoreErrorCode[] = [
+const retryableCodes: readonly string[] = [
   "RATE_LIMIT_EXCEEDED",
   "DAILY_QUOTA_EXCEEDED",
   "IDEMPOTENCY_IN_PROGRESS",
@@ -118,17 +121,30 @@ export function isRetryable(failure: PetStoreError): boolean {
 export function isUnavailable({ code, status = 0, retryAfterMs }: PetStoreError): boolean {
   // A proxy has removed Retry-After, so the length of the wait is unknown.
   if (status === 429 && retryAfterMs === undefined) return true;
-  if (code === "UNEXPECTED_RESPONSE") return status === 429 || status >= 502;
+  // For a response of a proxy, and for a code that only a newer service knows, the status decides.
+  if (!isServiceCode(code) && (status === 429 || status >= 502)) return true;
   return unavailableCodes.includes(code);
 }
 
-/** Returns `undefined` if the body is not an error of the pet store. */
-function parseErrorBody(text: string): { readonly code: ServiceErrorCode; readonly message: string } | undefined {
+/**
+ * Returns `undefined` if the body is not an error of the pet store. Its code may be unknown here: a newer service may send
+ * it. One of the client's own codes is refused, because callers could not tell the two meanings apart.
+ */
+function parseErrorBody(text: string, httpStatus: number): { code: string; message: string } | undefined {
   try {
-    const { code, message } = JSON.parse(text);
-    if (serviceErrorCodes.includes(code) && typeof message === "string") return { code, message };
+    const { code, message, status } = JSON.parse(text);
+    const isCode = typeof code === "string" && /^[A-Z_]{1,40}$/.test(code) && !isClientCode(code);
+    if (isCode && typeof message === "string" && status === httpStatus) return { code, message };
   } catch {
     // The body is `null` or not JSON.
   }
   return undefined;
+}
+
+function isServiceCode(code: string): boolean {
+  return (serviceErrorCodes as readonly string[]).includes(code);
+}
+
+function isClientCode(code: string): boolean {
+  return (clientErrorCodes as readonly string[]).includes(code);
 }

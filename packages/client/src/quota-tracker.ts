@@ -10,7 +10,7 @@ export interface QuotaTrackerOptions {
   readonly maxConcurrent: number;
   /** If the service demands a longer wait than this, the circuit opens: calls are rejected instead of queued. */
   readonly maxWaitMs: number;
-  /** Epoch milliseconds. Only differences are used. */
+  /** Milliseconds of a monotonic clock. Only differences are used. */
   readonly now: () => number;
   readonly random: () => number;
 }
@@ -43,7 +43,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
   let newestRequest = 0;
   /** The last known window; without limit before the first update. `newestAtUpdate` is the newest request at the update. */
   let window = { limit: Infinity, remaining: Infinity, reset: 0, endsAtMs: Infinity, newestAtUpdate: 0 };
-  let pausedUntilMs = 0;
+  let pausedUntilMs = -Infinity;
   let openCircuit: { readonly error: PetStoreError; readonly untilMs: number } | undefined;
   let newestBeforePause = 0;
   /** Counts responses to requests that started since the last pause. Until the first one, a single probe may be in flight. */
@@ -85,7 +85,7 @@ export function createQuotaTracker({ maxConcurrent, maxWaitMs, now, random }: Qu
     // The circuit ends at the `retryAt` of the error, even if the pause lasts longer. A call after `retryAt` is queued.
     const untilMs = now() + retryAfterMs;
     const opensCircuit = code === "API_KEY_BANNED" || retryAfterMs > maxWaitMs;
-    if (opensCircuit && untilMs > (openCircuit?.untilMs ?? 0)) openCircuit = { error: failure, untilMs };
+    if (opensCircuit && untilMs > (openCircuit?.untilMs ?? -Infinity)) openCircuit = { error: failure, untilMs };
   }
 
   return {

@@ -5,6 +5,9 @@
  *   a new call adds a job only if there are fewer jobs than waiting calls.
  * - No reservoir interval: its timer runs every 250 ms and drifts. Instead `update` sets the reservoir to the free slots of
  *   the tracker. Bottleneck applies the new value one tick later, so each job checks the tracker again.
+ * - A `minTime` of -Infinity. Bottleneck notes the wall clock's time of each job, and lets no job start before the noted
+ *   time plus `minTime`. With a `minTime` of 0, a clock that is set back by an hour would stop the queue for an hour. The
+ *   first noted time is that of the limiter's creation, so the limiter is created with the first job.
  * - No `highWater`: it would count the jobs of aborted calls.
  */
 import Bottleneck from "bottleneck/light.js";
@@ -28,7 +31,7 @@ interface WaitingCall {
 }
 
 export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number, maxQueued: number): RunInQueue {
-  const limiter = new Bottleneck({ maxConcurrent, reservoir: 0 }).on("error", rejectWaiting);
+  let limiter: Bottleneck | undefined;
   const waiting = new Set<WaitingCall>();
   let queuedJobs = 0;
   let newestJob = 0;
@@ -43,6 +46,7 @@ export function createRequestQueue(tracker: QuotaTracker, maxConcurrent: number,
     clearTimeout(resumeTimer);
     const circuitError = tracker.circuitError();
     if (circuitError !== undefined) rejectWaiting(circuitError);
+    limiter ??= new Bottleneck({ maxConcurrent, reservoir: 0, minTime: -Infinity }).on("error", rejectWaiting);
     if (queuedJobs < waiting.size) {
       queuedJobs += 1;
       newestJob += 1;

@@ -21,8 +21,16 @@ export interface SendingOptions {
    * for the next minute's quota, but not for the next day's.
    */
   readonly maxWaitMs?: number;
-  /** The current time in epoch milliseconds. Defaults to `Date.now`. */
+  /**
+   * The current time in epoch milliseconds. Defaults to `Date.now`. It only names moments to people, as in `retryAt`, and
+   * replaces a `Date` header that is missing. No wait depends on it otherwise.
+   */
   readonly now?: () => number;
+  /**
+   * Milliseconds of a clock that is never set, for all waits. Defaults to `performance.now`. With the wall clock, a wait
+   * would be longer by every step that the clock is set back.
+   */
+  readonly monotonicNow?: () => number;
   /** Returns a number from 0 (inclusive) to 1 (exclusive). Defaults to `Math.random`. */
   readonly random?: () => number;
 }
@@ -52,11 +60,12 @@ export function createRequestSender({
   maxRetries = 5,
   maxWaitMs = 120_000,
   now = Date.now,
+  monotonicNow = () => performance.now(),
   random = Math.random,
 }: SendingOptions): SendRequest {
   // Otherwise Bottleneck starts no request. The comparison is also false for NaN.
   if (!(maxConcurrent >= 1)) throw new RangeError("maxConcurrent must be at least 1");
-  const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now, random });
+  const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now: monotonicNow, random });
   const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
 
   return async (request, callerSignal) => {

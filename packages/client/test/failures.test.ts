@@ -35,7 +35,11 @@ it.each(serviceErrorCodes.filter((code) => !retryable.includes(code)))(
 );
 
 it.each<[what: string, status: number, body: string]>([
-  ["an error with an unknown code", 418, '{"code":"TEAPOT","message":"","status":418}'],
+  ["an error without a status", 422, '{"code":"VALIDATION_FAILED","message":""}'],
+  ["an error with the status of another response", 422, '{"code":"VALIDATION_FAILED","message":"","status":400}'],
+  ["an error without a message", 422, '{"code":"VALIDATION_FAILED","status":422}'],
+  ["an error whose code has another form", 422, '{"code":"name-taken","message":"","status":422}'],
+  ["an error with a code of the client itself", 422, '{"code":"QUEUE_FULL","message":"","status":422}'],
   ["a page of a proxy", 403, "<html>forbidden</html>"],
   ["a list that is not an array", 200, rexJson],
   ["null instead of a pet", 200, "[null]"],
@@ -44,6 +48,26 @@ it.each<[what: string, status: number, body: string]>([
   const [error] = await resultsAfter(120_000, client.pets.list());
   expect(error).toMatchObject({ code: "UNEXPECTED_RESPONSE", status, requestId: "request-1" });
   expect(received).toHaveLength(1);
+});
+
+describe("a code that only a newer service knows", () => {
+  it("reaches the caller with its message and its status", async () => {
+    const { client, received } = createScriptedService(() => problem(422, "PET_NAME_TAKEN"));
+    const [error] = await resultsAfter(60_000, client.pets.list());
+    const message = "The message of PET_NAME_TAKEN.";
+    expect(error).toMatchObject({ name: "PetStoreError", code: "PET_NAME_TAKEN", status: 422, message });
+    expect(received).toHaveLength(1);
+  });
+
+  it.each([
+    [429, 6],
+    [500, 1],
+    [503, 6],
+  ])("with the status %i makes the client send %i requests, as a proxy's response does", async (status, requests) => {
+    const { client, received } = createScriptedService(() => problem(status, "REGION_MOVED"));
+    expect(await resultsAfter(600_000, client.pets.list())).toMatchObject([{ code: "REGION_MOVED", status }]);
+    expect(received).toHaveLength(requests);
+  });
 });
 
 describe("a temporary failure", () => {

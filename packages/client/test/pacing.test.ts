@@ -1,6 +1,14 @@
 // How the queue follows the quota. src/quota-tracker.test.ts tests the rules, and tools/checks/client whole minutes.
-import { expect, it, vi } from "vitest";
-import { after, createScriptedService, problem, respond, resultsAfter, useVirtualTime } from "./scripted-service.js";
+import { describe, expect, it, vi } from "vitest";
+import {
+  after,
+  createScriptedService,
+  problem,
+  respond,
+  resultsAfter,
+  type Script,
+  useVirtualTime,
+} from "./scripted-service.js";
 
 useVirtualTime();
 
@@ -40,4 +48,42 @@ it("queues a thousand calls, and rejects all if the wait is too long, and every 
   expect(received).toHaveLength(4);
   await vi.advanceTimersByTimeAsync(1_100);
   expect(await resultsAfter(5_000, ...listTimes(20))).toEqual(Array(20).fill("succeeded"));
+});
+
+describe.each([-3 * 60_000, 24 * 3_600_000])("when the wall clock is set by %i ms", (stepMs) => {
+  const later = { headers: { "Retry-After": "20" } };
+
+  it.each<[wait: string, first: Script]>([
+    ["after a 429 response", () => problem(429, "RATE_LIMIT_EXCEEDED", { remaining: 0, resetAtMs: 20_000, ...later })],
+    ["after the last unit of a window", () => respond(200, "[]", { remaining: 0, resetAtMs: 20_000 })],
+    ["while the service is unavailable", () => problem(503, "SERVICE_UNAVAILABLE", later)],
+    ["while the key is banned", () => problem(429, "API_KEY_BANNED", later)],
+  ])("a call %s is sent after 20 seconds, and not earlier", async (_wait, first) => {
+    const startedMs = performance.now();
+    let sentAfterMs = 0;
+    const { client } = createScriptedService((request, index) => {
+      if (index === 0) return first(request, index);
+      sentAfterMs ||= performance.now() - startedMs;
+      return respond(200, "[]");
+    });
+    void client.pets.list().catch(() => undefined);
+    await vi.advanceTimersByTimeAsync(1_000);
+    vi.setSystemTime(Date.now() + stepMs);
+    // A new call each second, because calls are rejected until a ban ends.
+    for (let second = 0; second < 30; second += 1) {
+      void client.pets.list().catch(() => undefined);
+      await vi.advanceTimersByTimeAsync(1_000);
+    }
+    expect(sentAfterMs).toBeGreaterThanOrEqual(20_000);
+    expect(sentAfterMs).toBeLessThan(22_000);
+  });
+
+  it("calls that need no wait are sent at once", async () => {
+    const { client, received } = createScriptedService(() => respond(200, "[]"));
+    const list = () => resultsAfter(1_000, client.pets.list());
+    await list();
+    vi.setSystemTime(Date.now() + stepMs);
+    expect(await list()).toEqual(["succeeded"]);
+    expect(received).toHaveLength(2);
+  });
 });

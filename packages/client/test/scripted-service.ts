@@ -16,7 +16,7 @@ export const startMs: number = Date.UTC(2027, 4, 3, 12);
 
 /** In the tests of this file, time passes only in `vi.advanceTimersByTimeAsync`. */
 export function useVirtualTime(): void {
-  beforeEach(() => vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date"] }));
+  beforeEach(() => vi.useFakeTimers({ now: startMs, toFake: ["setTimeout", "clearTimeout", "Date", "performance"] }));
   afterEach(() => vi.useRealTimers());
 }
 

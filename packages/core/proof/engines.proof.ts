@@ -14,12 +14,13 @@ import { generators, scriptPolicy } from "../test/quota/random/scripts.js";
  * script, and the wrong text.
  */
 const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> = {
-  ">= for > at the minute's limit": ["minuteUsed + cost <= minuteLimit", "minuteUsed + cost < minuteLimit"],
-  ">= for > at the day's limit": ["dayUsed + cost > dayLimit", "dayUsed + cost >= dayLimit"],
+  ">= for > at the minute's limit": ["minuteUsedIfAdmitted <= minuteLimit", "minuteUsedIfAdmitted < minuteLimit"],
+  ">= for > at the day's limit": ["dayUsedIfAdmitted <= dayLimit", "dayUsedIfAdmitted < dayLimit"],
+  "the day is named although the cost fits in it exactly": ["dayUsed + cost > dayLimit", "dayUsed + cost >= dayLimit"],
   "a cost of the whole limit is impossible": ["if cost > minuteLimit or", "if cost >= minuteLimit or"],
   "a minute's refusal eats the day": [
     "local retryAt =",
-    "if not dayRefuses then dayUsed, accountChanged = dayUsed + cost, true end local retryAt =",
+    "if not dayRefuses then dayUsed, accountChanged = dayUsedIfAdmitted, true end local retryAt =",
   ],
   "a new window begins with the old one's units": ["return start, 0", "return start, storedUsed"],
   "a clock that steps back grants units twice": ["storedStart - start <= length", "storedStart - start <= 0"],
@@ -36,8 +37,15 @@ const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> 
   ],
   "a refund takes the TTL away": [", 'KEEPTTL')", ")"],
   "a refund creates an account": ["if stored then redis", "if true then redis"],
-  "an extension does not count the held unit": ["if heldUnits > 0", "if heldUnits > 0 and cost == 0"],
-  "a refused extension keeps the held unit": ["if stored then redis", "if stored and cost == 0 then redis"],
+  "an extension does not count the held unit of the minute": ["minuteUsed - heldOfMinute + cost", "minuteUsed + cost"],
+  "an extension does not count the held unit of the day": ["dayUsed - heldOfDay + cost", "dayUsed + cost"],
+  "an extension counts a unit of an earlier minute": [
+    "= heldInMinute == minuteStart and",
+    "= heldInMinute <= minuteStart and",
+  ],
+  "an extension counts a unit of an earlier day": ["= heldInDay == dayStart and", "= heldInDay <= dayStart and"],
+  "an extension counts a unit that nobody holds any more": ["math.min(heldUnits, minuteUsed)", "heldUnits"],
+  "a refused extension gives the held unit back": ["if heldUnits > 0 and cost == 0 then", "if heldUnits > 0 then"],
   "strikes outlive their episode": [", strikes = now, retryAt, 0", " = now, retryAt"],
   "an episode ends 1 ms late": [") <= now", ") < now"],
   "an episode has no longest time": [", episodeStart + ", ", episodeRetryAt + "],
@@ -52,6 +60,7 @@ const faults: Readonly<Record<string, readonly [right: string, wrong: string]>> 
     "elseif cost == 0",
     "if cost > 0 then bannedUntil, penaltyChanged = bannedUntil + 1000, true end elseif cost == 0",
   ],
+  "every refused request begins the ban": ["local beginsBan = 0", "local beginsBan = bannedUntil > now and 1 or 0"],
   "a ban ends 1 ms late": ["\n  if bannedUntil > now", "\n  if bannedUntil >= now"],
   "a ban keeps the strikes that led to it": [
     "episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1",

@@ -49,6 +49,8 @@ export interface Core extends AsyncDisposable {
     readonly settledIds: SettleStats;
     /** Pages that lack a cursor, because an insert stayed open for too long. */
     readonly shortenedPages: number;
+    /** Bans that this instance has begun. */
+    readonly bansBegun: number;
   };
 }
 
@@ -156,6 +158,7 @@ export async function openCore(
       keptPages: keptPages.stats(),
       settledIds: settledIds.stats(),
       shortenedPages: petPages.shortened(),
+      bansBegun: quotas.accounts.bansBegun(),
     }),
     async [Symbol.asyncDispose]() {
       isDisposed = true;

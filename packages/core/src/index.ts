@@ -7,12 +7,19 @@ export {
 export { isWellFormedApiKey, type KeyMode, mintApiKey, modeOf } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
 export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
-export { createKeyRepository, type KeyRecord, type KeyWithAccount } from "./access/key-repository.js";
+export {
+  createKeyRepository,
+  type KeyRecord,
+  type KeyRepository,
+  type KeyWithAccount,
+} from "./access/key-repository.js";
 export {
   type ChangeEvent,
   changeChannel,
+  maxPenalties,
   type OperatorRequest,
   type OperatorResponse,
+  type ReportedBan,
   readResponse,
   responseChannel,
   subscriberName,
@@ -20,7 +27,9 @@ export {
 export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/read-config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
+export { createClient } from "./database/connection.js";
 export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
+export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
 export { containsKey, type Log } from "./log.js";
@@ -52,7 +61,8 @@ export { openRedis, type RedisConfig, type RedisConnection } from "./quota/engin
 export { createRedisQuota } from "./quota/engines/redis-quota.js";
 export { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./quota/engines/sentinel-url.js";
 export type { QuotaConfig } from "./quota/open-quota.js";
+export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { type KeyScope, keyScopes } from "./scoped-catalogues.js";
+export { type KeyScope, keyScopes, requireScope } from "./scoped-catalogues.js";

@@ -6,6 +6,11 @@ export const keyScopes = ["read", "write", "both"] as const;
 /** The operations that a key allows: to list and get pets, to create pets, or both. */
 export type KeyScope = (typeof keyScopes)[number];
 
+/** Throws INSUFFICIENT_SCOPE if `scope` does not include the needed one. */
+export function requireScope(scope: KeyScope, needed: "read" | "write"): void {
+  if (scope !== "both" && scope !== needed) throw insufficient(needed);
+}
+
 /** One catalogue for each scope. A call that the scope does not allow throws INSUFFICIENT_SCOPE. */
 export function scopedCatalogues(catalogue: Catalogue): Readonly<Record<KeyScope, Catalogue>> {
   const { list, listAsConnection, get, create } = catalogue;
@@ -20,6 +25,10 @@ export function scopedCatalogues(catalogue: Catalogue): Readonly<Record<KeyScope
 
 function refusal(missing: "read" | "write"): () => Promise<never> {
   return async () => {
-    throw new Problem("INSUFFICIENT_SCOPE", `This operation needs an API key whose scope includes ${missing}.`);
+    throw insufficient(missing);
   };
+}
+
+function insufficient(missing: "read" | "write"): Problem {
+  return new Problem("INSUFFICIENT_SCOPE", `This operation needs an API key whose scope includes ${missing}.`);
 }

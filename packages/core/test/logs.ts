@@ -2,9 +2,17 @@ import type { Log } from "../src/log.js";
 
 export const silentLog: Log = { info() {}, warn() {}, error() {} };
 
-/** A log, and the messages that were logged so far. */
-export function recordLog(): { readonly log: Log; readonly logged: readonly string[] } {
+/** A log, the messages that were logged so far, and the messages of the errors in them. */
+export function recordLog(): {
+  readonly log: Log;
+  readonly logged: readonly string[];
+  readonly causes: readonly string[];
+} {
   const logged: string[] = [];
-  const record = (_fields: object, message: string) => void logged.push(message);
-  return { log: { info: record, warn: record, error: record }, logged };
+  const causes: string[] = [];
+  function record({ error }: { readonly error?: unknown }, message: string): void {
+    logged.push(message);
+    if (error instanceof Error) causes.push(error.message);
+  }
+  return { log: { info: record, warn: record, error: record }, logged, causes };
 }

@@ -16,6 +16,32 @@ describe("migrations", () => {
     expect(await pendingMigrations(database.url)).toEqual([]);
   });
 
+  it("create no tables in a database whose encoding cannot hold every name, and say which encoding can", async () => {
+    await using database = await createTestDatabase({ encoding: "LATIN1" });
+    await expect(migrate(database.url)).rejects.toThrow(/^The encoding of the database is LATIN1, .* --encoding=UTF8 /);
+    expect(await query(database.directUrl, "select from pg_tables where schemaname = 'public'")).toEqual([]);
+  });
+
+  it("still run in a database that has been migrated in such an encoding before", async () => {
+    await using database = await createTestDatabase({ encoding: "LATIN1" });
+    await query(
+      database.directUrl,
+      `create table kysely_migration (name varchar(255) primary key, timestamp varchar(255) not null);
+      ${migrations[everyMigration[0] ?? ""]}; insert into kysely_migration values ('${everyMigration[0]}', '')`,
+    );
+    expect(await migrate(database.url)).toEqual(everyMigration.slice(1));
+  });
+
+  it("make a store that holds every name in UTF8 and in SQL_ASCII", async () => {
+    for (const encoding of ["UTF8", "SQL_ASCII"]) {
+      await using database = await createTestDatabase({ encoding });
+      await migrate(database.url);
+      const name = "Łukasz 😀";
+      const insert = `insert into pets (name, category_id, status) values ('${name}', 1, 'sold') returning name`;
+      expect(await query(database.url, insert), encoding).toEqual([{ name }]);
+    }
+  });
+
   it("give up in one clear line when another migrator keeps the lock", async () => {
     await using database = await createTestDatabase();
     {

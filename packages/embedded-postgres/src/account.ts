@@ -73,9 +73,15 @@ export async function runAs(
 export function explainOutput(program: string, directory: string, output: string): Error {
   const fatal = /(?:FATAL|PANIC|error): +(?!the database system is )(.+)/.exec(output)?.[1];
   const reason = (fatal ?? output.trim().split("\n").at(-1))?.replaceAll(nameInside(directory), () => directory);
+  return new Error(`${program} failed: ${reason || "it gave no reason"}${hintFor(reason)}`, { cause: output });
+}
+
+function hintFor(reason = ""): string {
   // PostgreSQL does not log the error of the checkpoint, because `log_min_messages=log` hides errors.
-  const hint = reason === "checkpoint request failed" ? ": the disk is full or broken" : "";
-  return new Error(`${program} failed: ${reason || "it gave no reason"}${hint}`, { cause: output });
+  if (reason === "checkpoint request failed") return ": the disk is full or broken";
+  // A container may run as any number.
+  if (reason.includes("could not look up effective user ID")) return ". Add an entry for this user id to /etc/passwd";
+  return "";
 }
 
 async function lookUp(name: string): Promise<ServerAccount | undefined> {

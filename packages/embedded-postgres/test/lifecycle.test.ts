@@ -4,6 +4,8 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import { expect } from "vitest";
+import { explainOutput, runAs } from "../src/account.js";
+import { findBinaries } from "../src/binaries.js";
 import {
   emptyDirectory,
   openAlone,
@@ -182,6 +184,14 @@ test("refuses open, old and missing data, and a directory that is a file, in one
   await expect(openAlone(versionFile)).rejects.toThrow(/^EEXIST: file already exists, mkdir '.*PG_VERSION'$/);
   await rm(data, { recursive: true });
   await expect(openAlone(directory)).rejects.toThrow(/^ENOENT: no such file or directory, access '.*data'$/);
+});
+
+test.runIf(isRoot)("a user id without an entry in /etc/passwd is refused with the cure", async () => {
+  const account = { uid: 12_345, gid: 12_345 };
+  const { output } = await runAs(account, join(await findBinaries(account), "initdb"), ["--pgdata=/nowhere"]);
+  expect(explainOutput("initdb", "/nowhere", output).message).toMatch(
+    /^initdb failed: .*effective user ID 12345: .* Add an entry for this user id to \/etc\/passwd$/,
+  );
 });
 
 test.runIf(process.platform === "linux")("works below a closed folder, with a long name and a line break", async () => {

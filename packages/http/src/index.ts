@@ -1,9 +1,11 @@
 export { createLog } from "./observability/log.js";
 export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
+export type { AccountTurns, TurnRequest } from "./pipeline/account-turns.js";
 export type { Admission } from "./pipeline/admission.js";
-export { readJson } from "./pipeline/body.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
+export { headerValues } from "./pipeline/header-values.js";
+export { inTurn, type JsonInputDeps, readJson } from "./pipeline/json-input.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";

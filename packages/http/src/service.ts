@@ -5,6 +5,7 @@ import { openMetrics } from "./observability/metrics.js";
 import { openLog } from "./observability/open-log.js";
 import { createRequestMetrics } from "./observability/request-metrics.js";
 import { printError } from "./observability/standard-output.js";
+import { type AccountTurns, createAccountTurns } from "./pipeline/account-turns.js";
 import { type Admission, createAdmission } from "./pipeline/admission.js";
 import { createApp } from "./pipeline/app.js";
 import { createRateLimitStatus } from "./pipeline/rate-limit-status.js";
@@ -16,6 +17,8 @@ import { createHttpServer } from "./server/server.js";
 export interface RouterDeps {
   readonly core: Core;
   readonly admission: Admission;
+  /** One queue for both APIs of the process, because both share its event loop. */
+  readonly accountTurns: AccountTurns;
   readonly serveStaticFiles: ServeStaticFiles;
   readonly config: HttpConfig;
   readonly log: Log;
@@ -26,7 +29,7 @@ export interface RouterDeps {
 /** The app handles unknown paths, and problems that the router does not handle. */
 export type CreateRouter = (deps: RouterDeps) => Router;
 
-export interface ServiceOptions extends Omit<RouterDeps, "admission" | "serveStaticFiles"> {
+export interface ServiceOptions extends Omit<RouterDeps, "admission" | "accountTurns" | "serveStaticFiles"> {
   readonly createRouters: readonly CreateRouter[];
   readonly droppedLogLines: () => number;
   /** The clock of durations, in milliseconds. */
@@ -55,7 +58,8 @@ export async function openService({ createRouters, ...deps }: ServiceOptions): P
 
   const admission = createAdmission(core, metrics, overload);
   const { serveStaticFiles, serveNotFoundPage } = createStaticFileServer(admission, log, now);
-  const routers = createRouters.map((createRouter) => createRouter({ ...deps, admission, serveStaticFiles }));
+  const routerDeps = { ...deps, admission, accountTurns: createAccountTurns(), serveStaticFiles };
+  const routers = createRouters.map((createRouter) => createRouter(routerDeps));
   const rateLimitStatus = createRateLimitStatus(admission, core, monotonicNow);
   const app = createApp({
     ...deps,

@@ -3,23 +3,40 @@ import { connectionHeaders, it, keptAlive, large, list, slow, statuses } from ".
 import { startTestServer } from "./test-server.js";
 
 describe("outstanding requests of all connections", () => {
-  it("leave each connection one request at the limit, and all of them below it", async () => {
+  it("leave each connection two requests at the limit, and all of them below it", async () => {
     await using server = await startTestServer({ maxOutstandingRequests: 10 });
     const clients = Array.from({ length: 5 }, () => server.connect());
     using first = server.connect();
     first.write(slow.repeat(10));
     await expect.poll(() => server.handled).toHaveLength(10);
     for (const client of clients) client.write(slow.repeat(60));
-    await expect.poll(() => server.handled).toHaveLength(15);
+    await expect.poll(() => server.handled).toHaveLength(20);
     server.release();
     await Promise.all([first, ...clients].map(({ closed }) => closed));
-    for (const client of clients) expect([statuses(client), connectionHeaders(client)]).toEqual([[200], ["close"]]);
+    const expected = [
+      [200, 200],
+      ["keep-alive", "close"],
+    ];
+    for (const client of clients) expect([statuses(client), connectionHeaders(client)]).toEqual(expected);
     expect(connectionHeaders(first)).toEqual([...keptAlive(9), "close"]);
-    expect(server.handled).toHaveLength(15);
+    expect(server.handled).toHaveLength(20);
     using later = server.connect();
     later.write(list.repeat(9));
     await later.received(9);
     expect(connectionHeaders(later)).toEqual(keptAlive(9));
+  });
+
+  it("close no connection whose client waits for each response", async () => {
+    await using server = await startTestServer({ maxOutstandingRequests: 10 });
+    using busy = server.connect();
+    busy.write(slow.repeat(10));
+    await expect.poll(() => server.handled).toHaveLength(10);
+    using client = server.connect();
+    for (const sent of [1, 2, 3]) {
+      client.write(list);
+      await client.received(sent);
+    }
+    expect(connectionHeaders(client)).toEqual(keptAlive(3));
   });
 
   it("are no longer counted when their client resets the connection", async () => {

@@ -52,6 +52,46 @@ describe("a request refused before its body", () => {
   });
 });
 
+describe("a body in chunks", () => {
+  const blanks = (bytes: number) => `${bytes.toString(16)}\r\n${" ".repeat(bytes)}\r\n`;
+  const end = "1\r\n7\r\n0\r\n\r\n";
+
+  it.for([
+    ["1,000 chunks of 1 byte", blanks(1).repeat(999)],
+    ["1,900 chunks of 34 bytes", blanks(34).repeat(1_899)],
+  ] as const)("is read if it has %s, and the connection is kept", async ([_what, chunks], { client }) => {
+    client.write(create + chunked + chunks + end + list);
+    const answers = await client.received(2);
+    expect(answers).toMatchObject([{ status: 201, json: { received: 7 } }, { status: 200 }]);
+  });
+
+  it.for([
+    ["that the app reads", create],
+    ["of a refused request", refused],
+  ] as const)(
+    "%s gets 413 if it has more chunks of 1 byte, and nothing more is parsed",
+    async ([_which, request], { server, client }) => {
+      client.write(request + chunked + blanks(1).repeat(1_100));
+      await client.closed;
+      expect(client.answers()).toMatchObject([{ status: 413, json: { code: "PAYLOAD_TOO_LARGE", status: 413 } }]);
+      expect([server.handled.length, server.malformedRequests, server.faults]).toEqual([1, [], []]);
+    },
+  );
+
+  it.for([
+    ["that the app reads", create],
+    ["of a refused request", refused],
+  ] as const)(
+    "%s gets a readable 413, though the client reads only after 4 MiB of tiny chunks",
+    async ([_which, request]) => {
+      await using server = await startTestServer({ lingerMs: 5_000 });
+      using client = server.connect();
+      await sendAllThenRead(client, request + chunked + blanks(1).repeat(700_000) + end + list);
+      expect(statuses(client)).toEqual([413]);
+    },
+  );
+});
+
 const body = "Content-Length: 3\r\n\r\n123";
 const upgrade = `GET /pets HTTP/1.1\r\n${host}Connection: Upgrade\r\nUpgrade: websocket\r\n\r\n`;
 const expecting = "Expect: 100-continue\r\n";
@@ -76,6 +116,16 @@ it.for([
   client.write(later);
   await client.received(expected.length);
   expect(statuses(client)).toEqual(expected);
+});
+
+it.for([
+  ["reads a body in 1,000 pieces", 1_000, 201],
+  ["refuses a body in 1,001 pieces", 1_001, 413],
+] as const)("%s, however small they are", async ([_what, pieces, status], { client }) => {
+  const chunks = `1\r\n1\r\n${"1\r\n \r\n".repeat(pieces - 1)}0\r\n\r\n`;
+  client.write(`${create}Transfer-Encoding: chunked\r\n\r\n${chunks}`);
+  const [answer] = await client.received(1);
+  expect(answer?.status).toBe(status);
 });
 
 it("CONNECT is answered by the app, after the requests before it, and ends the connection", async ({

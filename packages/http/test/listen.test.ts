@@ -1,16 +1,36 @@
 import { createServer } from "node:http";
 import { afterEach, describe, expect, vi } from "vitest";
-import { listen, untilSignal } from "../src/server/listen.js";
+import { type ListenOptions, listen, untilSignal } from "../src/server/listen.js";
 import { connectionHeaders, it, large, list, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
 
 afterEach(() => void vi.useRealTimers());
 
-it("a port in use is named in the message, with the remedy", async ({ server }) => {
-  const { port } = server.listener;
-  const listening = listen(createServer(), { host: "127.0.0.1", port, onError() {} });
-  const remedy = "another program listens there. Stop it, or choose another port.";
-  await expect(listening).rejects.toThrow(`Cannot listen on 127.0.0.1 port ${port}: ${remedy}`);
+describe("an address that cannot be used", () => {
+  const message = async (options: Partial<ListenOptions>) => {
+    const listening = listen(createServer(), { host: "127.0.0.1", port: 0, onError() {}, ...options });
+    return await listening.then(undefined, (error: Error) => error.message);
+  };
+  const metrics = { host: "METRICS_HOST", port: "METRICS_PORT" };
+
+  it("is named in the message if its port is in use, with the variable and the remedy", async ({ server }) => {
+    const { port } = server.listener;
+    const start = `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or choose another port:`;
+    const otherPort = port === 65_535 ? 3_001 : port + 1;
+    expect(await message({ port })).toBe(`${start} PORT=${otherPort} npm start`);
+    expect(await message({ port, variables: metrics })).toBe(`${start} METRICS_PORT=${otherPort} npm start`);
+  });
+
+  it.each(["192.0.2.1", "host.invalid"])(
+    "is named with its variable if this machine has no address %s",
+    async (host) => {
+      const start = `Cannot listen on ${host} port 0:`;
+      const remedy = (name: string) =>
+        `${start} ${name} is not an address of this machine. Use ${name}=127.0.0.1, or 0.0.0.0 for all its addresses.`;
+      expect(await message({ host })).toBe(remedy("HOST"));
+      expect(await message({ host, variables: metrics })).toBe(remedy("METRICS_HOST"));
+    },
+  );
 });
 
 it("an error while a connection is accepted is reported, and the server goes on", async ({ server, client }) => {

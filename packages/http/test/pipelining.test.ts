@@ -1,3 +1,4 @@
+import { setImmediate as turn } from "node:timers/promises";
 import type { RawClient } from "@petstore/harness/network";
 import { describe, expect } from "vitest";
 import { connectionHeaders, create, host, it, keptAlive, list, sendAllThenRead, slow, statuses } from "./it.js";
@@ -64,4 +65,45 @@ it("a connection with 63 outstanding requests is kept", async ({ client }) => {
   client.write(list);
   await client.received(maxOutstanding);
   expect(connectionHeaders(client)).toEqual(keptAlive(maxOutstanding));
+});
+
+it.for([
+  [1, 60, 1],
+  [100, 8, 32],
+] as const)(
+  "of %i connections with %i pipelined requests, at most %i start per turn of the event loop",
+  async ([connections, pipelined, mostPerTurn]) => {
+    await using server = await startTestServer();
+    const clients = Array.from({ length: connections }, () => server.connect());
+    for (const client of clients) client.write(slow);
+    await expect.poll(() => server.handled).toHaveLength(connections);
+    for (const client of clients) client.write(list.repeat(pipelined));
+    const startsPerTurn: number[] = [];
+    while (server.handled.length < connections * (1 + pipelined)) {
+      const before = server.handled.length;
+      await turn();
+      startsPerTurn.push(server.handled.length - before);
+    }
+    expect(Math.max(...startsPerTurn)).toBe(mostPerTurn);
+    server.release();
+    for (const client of clients) {
+      await client.received(1 + pipelined);
+      client.socket.destroy();
+    }
+  },
+);
+
+it("a pipelined request whose connection closes before its turn is not handled", async ({ server, client }) => {
+  let requests = 0;
+  server.server.on("request", ({ socket }) => {
+    requests += 1;
+    if (requests === 10) socket.destroy();
+  });
+  client.write(list.repeat(10));
+  await client.closed;
+  using other = server.connect();
+  other.write(list.repeat(2));
+  await other.received(2);
+  // The first request of each connection does not wait.
+  expect(server.handled).toHaveLength(1 + 2);
 });

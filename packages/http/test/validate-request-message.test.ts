@@ -9,6 +9,8 @@ it.for([
   ["a port in its host", "Host: 127.0.0.1:8080\r\n"],
   ["an IPv6 address as its host", "Host: [::1]:80\r\n"],
   ["a percent-encoded host", "Host: a%20b\r\n"],
+  // Before Node.js 20.20.2, 22.22.2 and 24.14.1, `headersDistinct` throws for such a header.
+  ["headers with the names of properties", "__proto__: x\r\nHost: a\r\nconstructor: x\r\n__proto__: y\r\n"],
   ["200 header fields", `Host: a\r\n${fields(199)}`],
 ])("a request may have %s", async ([_what, headers], { client }) => {
   client.write(`GET /pets HTTP/1.1\r\n${headers}\r\n`);

@@ -29,7 +29,8 @@ export function openKeyForm(onKey: () => void): void {
 
   form.addEventListener("submit", (event) => {
     event.preventDefault();
-    const key = input.value.trim();
+    // Documents and tools show the key with its scheme, as in the Authorization header.
+    const key = input.value.trim().replace(/^Bearer\s+/i, "");
     if (key === "") sessionStorage.removeItem(storageKey);
     else sessionStorage.setItem(storageKey, key);
     show();

@@ -113,8 +113,9 @@ async function sendRequest({ operationName, ...request }: GraphiqlRequest, key: 
   return response.json();
 }
 
-function showHeaders({ status, statusText, headers }: Response): void {
-  state.textContent = `${status} ${statusText}, ${remainingText(headers)}`;
+function showHeaders(response: Response): void {
+  const { status, statusText, headers } = response;
+  state.textContent = `${status} ${statusText}, ${remainingText(response)}`;
   const details = byId("answer-headers");
   details.hidden = false;
   within(details, "table").replaceWith(headersTable(headers));

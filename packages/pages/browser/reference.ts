@@ -55,7 +55,7 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     const tookMs = Math.round(performance.now() - startedAtMs);
     const { status, statusText, headers, ok } = response;
     state.className = ok ? "status good" : "status bad";
-    state.replaceChildren(element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(headers)}`);
+    state.replaceChildren(element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(response)}`);
     within(output, ".body").textContent = text === "" ? "(no body)" : indentJson(text);
     within(output, "table").replaceWith(headersTable(headers));
     within(output, ".curl").textContent = curlCommand(request, key);

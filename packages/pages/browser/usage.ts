@@ -1,7 +1,8 @@
 // Shows the quota as `GET /rate_limit` reports it, which costs nothing.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { byId, within } from "./elements.js";
+import { byId, codeLink, element, link, within } from "./elements.js";
 import { parseJson } from "./json-text.js";
+import { durationText, momentText } from "./moments.js";
 
 interface WindowStatus {
   readonly limit: number;
@@ -18,7 +19,18 @@ interface RateLimitStatus {
   readonly bannedUntil: number | null;
 }
 
+/** A sentence about the state, and what to do about it. */
+interface Notice {
+  readonly kind: "good" | "near" | "bad";
+  readonly title: string;
+  /** Epoch seconds. The notice shows how long it is until then. */
+  readonly until?: number;
+  readonly advice: readonly (string | Node)[];
+}
+
 const refreshIntervalMs = 15_000;
+/** The part of a limit that is left when the page begins to warn. */
+const nearPart = 0.2;
 const state = byId("usage-state");
 const time = byId("usage-time");
 const plan = byId("usage-plan");
@@ -28,21 +40,31 @@ const controls = byId("refresh-controls");
 let isRefused = false;
 /** The next refresh aborts this one. A late response would show old numbers, or the numbers of another key. */
 let refreshing = new AbortController();
+/** The clock of the service in epoch milliseconds, because the clock of the browser may be wrong. */
+let now = Date.now;
+/** When a window or a ban ends, in epoch milliseconds of the service. The numbers change then. */
+let nextChangeMs = Infinity;
 
 byId("refresh").addEventListener("click", () => {
-  announce("Loading ...");
+  announce([{ kind: "good", title: "Loading ...", advice: [] }]);
   void refresh();
 });
 setInterval(() => {
   if (!isRefused && document.visibilityState === "visible") void refresh();
 }, refreshIntervalMs);
+setInterval(() => {
+  showCountdowns();
+  if (now() < nextChangeMs || document.visibilityState !== "visible") return;
+  nextChangeMs = Infinity;
+  void refresh();
+}, 1_000);
 openKeyForm(showKey);
 
 function showKey(): void {
   const hasKey = apiKey() !== undefined;
   isRefused = false;
   controls.hidden = !hasKey;
-  showNoQuota(hasKey ? "Loading ..." : "Enter an API key to see its limits.");
+  showNoQuota("good", hasKey ? "Loading ..." : "Enter an API key to see its limits.");
   void refresh();
 }
 
@@ -57,56 +79,176 @@ async function refresh(): Promise<void> {
     const text = await response.text();
     const body = (parseJson(text) ?? {}) as Partial<RateLimitStatus & { code: string; message: string }>;
     isRefused = response.status === 401;
-    if (body.minute !== undefined) showQuota(body as RateLimitStatus);
-    else if (body.code !== undefined) showNoQuota(`${body.code}: ${body.message}`, "status bad");
-    else showNoQuota(`The response with status ${response.status} is not from the pet store.`, "status bad");
+    if (body.minute !== undefined) {
+      setClock(response.headers.get("Date"));
+      showQuota(body as RateLimitStatus);
+    } else if (body.code !== undefined) showNoQuota("bad", `${body.message} `, codeLink(body.code));
+    else showNoQuota("bad", `The response with status ${response.status} is not from the pet store.`);
   } catch (error) {
     if (signal.aborted) return;
-    showNoQuota(`No response: ${error instanceof Error ? error.message : error}`, "status bad");
+    showNoQuota("bad", `No response: ${error instanceof Error ? error.message : error}`);
   }
 }
 
-/** A screen reader reads the text each time it is written, so the same text is not written again. */
-function announce(text: string, className = ""): void {
-  state.className = className;
-  if (state.textContent !== text) state.textContent = text;
+function setClock(date: string | null): void {
+  const serviceMs = Date.parse(date ?? "");
+  const receivedMs = performance.now();
+  now = Number.isNaN(serviceMs) ? Date.now : () => serviceMs + performance.now() - receivedMs;
 }
 
-function showNoQuota(text: string, className = ""): void {
-  announce(text, className);
+function showNoQuota(kind: Notice["kind"], title: string, ...advice: readonly Node[]): void {
+  announce([{ kind, title, advice }]);
   time.textContent = "";
   gauges.hidden = true;
   plan.textContent = "";
+  nextChangeMs = Infinity;
   markPlan(undefined);
 }
 
-function showQuota({ plan: planName, minute, day, bannedUntil }: RateLimitStatus): void {
-  time.textContent = `As of ${new Date().toLocaleTimeString()}.`;
-  if (bannedUntil === null) announce("The limits are loaded.");
-  else announce(`This key is banned until ${localTime(bannedUntil)}.`, "status bad");
+function showQuota(status: RateLimitStatus): void {
+  const { plan: planName, minute, day, bannedUntil } = status;
+  time.textContent = `As of ${momentText(now(), now())}.`;
+  announce(noticesOf(status));
   markPlan(planName);
   const planTitle = document.querySelector("[data-current] th")?.textContent ?? planName;
-  const limits = `${minute.limit.toLocaleString()} requests a minute, ${day.limit.toLocaleString()} a day`;
-  plan.textContent = `You have the ${planTitle} plan: ${limits}.`;
-  showWindow(byId("gauge-minute"), minute);
-  showWindow(byId("gauge-day"), day);
+  plan.textContent = `You have the ${planTitle} plan: ${requests(minute.limit)} a minute, ${day.limit.toLocaleString("en")} a day.`;
+  // The minute has no requests to give while the day is used up or the key is banned, whatever its own count says.
+  const blocked =
+    day.remaining === 0 ? "none can be sent, because the day is used up" : "none can be sent during the ban";
+  const isBlocked = bannedUntil !== null || day.remaining === 0;
+  showWindow(byId("gauge-minute"), minute, isBlocked && minute.remaining > 0 ? blocked : undefined);
+  showWindow(byId("gauge-day"), day, undefined);
   gauges.hidden = false;
+  nextChangeMs = 1_000 * Math.min(minute.reset, bannedUntil ?? Infinity);
+  showCountdowns();
 }
 
-function showWindow(gauge: HTMLElement, { limit, remaining, reset }: WindowStatus): void {
+/** Everything that keeps requests from being admitted now, and then what soon will. */
+function noticesOf({ minute, day, bannedUntil }: RateLimitStatus): readonly Notice[] {
+  const notices: Notice[] = [];
+  if (bannedUntil !== null) {
+    notices.push({
+      kind: "bad",
+      title: `This key is banned until ${momentOf(bannedUntil)}`,
+      until: bannedUntil,
+      advice: [
+        "It continued to send requests after 429 responses. Until then, every request gets 429 ",
+        codeLink("API_KEY_BANNED"),
+        ". Stop the program that uses this key, and let it wait for Retry-After: ",
+        link("/docs/limits#bans", "what leads to a ban"),
+        ".",
+      ],
+    });
+  }
+  if (day.remaining === 0) {
+    notices.push({
+      kind: "bad",
+      title: `The requests of this day are used up until ${momentOf(day.reset)}`,
+      until: day.reset,
+      advice: [
+        "Until then, requests of all keys of your account get 429 ",
+        codeLink("DAILY_QUOTA_EXCEEDED"),
+        ". Stop your programs until then, or get a higher plan: ",
+        link("/docs/limits", "rate limits"),
+        ".",
+      ],
+    });
+  } else if (isNear(day)) notices.push(nearNotice("day", day));
+  if (bannedUntil !== null || day.remaining === 0) return notices;
+  if (minute.remaining === 0) {
+    notices.unshift({
+      kind: "bad",
+      title: `The requests of this minute are used up until ${momentOf(minute.reset)}`,
+      until: minute.reset,
+      advice: [
+        "Requests get 429 ",
+        codeLink("RATE_LIMIT_EXCEEDED"),
+        " until then. A program that waits for Retry-After needs nothing else: ",
+        link("/docs/limits#how-a-client-stays-within-the-limits", "how a client stays within the limits"),
+        ".",
+      ],
+    });
+  } else if (isNear(minute)) notices.push(nearNotice("minute", minute));
+  return notices.length > 0 ? notices : [{ kind: "good", title: "This key can send requests.", advice: [] }];
+}
+
+function isNear({ limit, remaining }: WindowStatus): boolean {
+  return remaining <= nearPart * limit;
+}
+
+function nearNotice(name: "minute" | "day", { reset }: WindowStatus): Notice {
+  return {
+    kind: "near",
+    title: `At least ${100 - 100 * nearPart} % of the requests of this ${name} are used. The limit resets at ${momentOf(reset)}`,
+    until: reset,
+    advice: [
+      "When they are used up, requests get 429 until then. Send fewer: ",
+      link("/docs/limits#how-a-client-stays-within-the-limits", "how a client stays within the limits"),
+      ".",
+    ],
+  };
+}
+
+/** A screen reader reads the notices each time they are written, so the same notices are not written again. */
+function announce(notices: readonly Notice[]): void {
+  const written = notices.map(({ kind, title, until, advice }) => {
+    const notice = element("p", element("strong", title));
+    if (until !== undefined) notice.append(countdown(until), ". ");
+    notice.append(...advice);
+    notice.className = `notice ${kind}`;
+    return notice;
+  });
+  const text = (parent: ParentNode) => [...parent.children].map(withoutCountdown).join("\n");
+  const holder = element("div", ...written);
+  if (text(state) !== text(holder)) state.replaceChildren(...written);
+  showCountdowns();
+}
+
+function withoutCountdown(notice: Element): string {
+  const copy = notice.cloneNode(true) as Element;
+  for (const countdown of copy.querySelectorAll("[data-until]")) countdown.remove();
+  return `${copy.className} ${copy.textContent}`;
+}
+
+/** Hidden from screen readers, which would read it each second. The line below each meter has the time too. */
+function countdown(until: number): HTMLElement {
+  const created = element("span");
+  created.dataset.until = `${until}`;
+  created.ariaHidden = "true";
+  return created;
+}
+
+function showCountdowns(): void {
+  for (const shown of document.querySelectorAll<HTMLElement>("[data-until]")) {
+    shown.textContent = `, ${durationText(1_000 * Number(shown.dataset.until) - now())}`;
+  }
+}
+
+/** @param blocked why none of the remaining requests can be sent now */
+function showWindow(gauge: HTMLElement, { limit, remaining, reset }: WindowStatus, blocked: string | undefined): void {
+  const value = blocked === undefined ? remaining : 0;
   const meter = within(gauge, "meter");
-  Object.assign(meter, { max: limit, value: remaining, low: 0.1 * limit, high: 0.3 * limit, optimum: limit });
-  within(gauge, ".left").textContent = remaining.toLocaleString();
-  within(gauge, ".of").textContent = `of ${limit.toLocaleString()} left`;
-  within(gauge, ".reset").textContent = `resets at ${localTime(reset)}`;
+  Object.assign(meter, { max: limit, value, low: (nearPart / 2) * limit, high: nearPart * limit, optimum: limit });
+  gauge.classList.toggle("used-up", value === 0);
+  within(gauge, ".left").textContent = remaining.toLocaleString("en");
+  within(gauge, ".of").textContent =
+    `of ${limit.toLocaleString("en")} left${blocked === undefined ? "" : `; ${blocked}`}`;
+  const resetLine = within(gauge, ".reset");
+  const left = element("span");
+  left.dataset.until = `${reset}`;
+  resetLine.replaceChildren(`resets at ${momentOf(reset)}`, left);
+}
+
+function momentOf(epochSeconds: number): string {
+  return momentText(1_000 * epochSeconds, now());
+}
+
+function requests(count: number): string {
+  return `${count.toLocaleString("en")} ${count === 1 ? "request" : "requests"}`;
 }
 
 function markPlan(name: string | undefined): void {
   for (const row of document.querySelectorAll<HTMLElement>("#plans [data-plan]")) {
     row.toggleAttribute("data-current", row.dataset.plan === name);
   }
-}
-
-function localTime(epochSeconds: number): string {
-  return new Date(1_000 * epochSeconds).toLocaleTimeString();
 }

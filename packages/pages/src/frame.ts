@@ -51,7 +51,7 @@ ${main()}
 export const keyForm: Markup = html`<form id="key" class="key" autocomplete="off">
 <label for="key-input">API key</label>
 <div class="row">
-<input id="key-input" type="password" spellcheck="false" autocapitalize="none" autocomplete="off" placeholder="pets_live_...">
+<input id="key-input" type="password" spellcheck="false" autocapitalize="none" autocomplete="off" placeholder="pets_live_... or pets_test_...">
 <button type="submit">Use this key</button>
 <button type="button" id="key-forget" class="quiet" hidden>Forget key</button>
 </div>

@@ -4,7 +4,7 @@
  */
 import { hash } from "node:crypto";
 import { Problem } from "@petstore/core";
-import { maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
+import { inTurn, type JsonInputDeps, maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
 import type { Request, Response } from "express";
 
 export interface GraphqlRequest {
@@ -21,8 +21,9 @@ export interface GraphqlRequest {
 const bodyDepth = maxJsonDepth + 2;
 
 /** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */
-export async function readGraphqlRequest(req: Request, res: Response): Promise<GraphqlRequest> {
-  const sent = req.method === "POST" ? await readJson(req, res, bodyDepth) : readParameters(req.query);
+export async function readGraphqlRequest(req: Request, res: Response, deps: JsonInputDeps): Promise<GraphqlRequest> {
+  const isPost = req.method === "POST";
+  const sent = await (isPost ? readJson(req, res, deps, { maxDepth: bodyDepth }) : readQueryString(req, res, deps));
   if (!isObject(sent))
     return invalid("body must be a JSON object with query and optionally variables and operationName");
   const { query, operationName, variables, extensions } = sent;
@@ -34,6 +35,11 @@ export async function readGraphqlRequest(req: Request, res: Response): Promise<G
   const persistedQueryHash = readPersistedQueryHash(extensions?.persistedQuery, document);
   if (document === undefined && persistedQueryHash === undefined) return invalid("query is required");
   return { query: document, persistedQueryHash, operationName: operationName || undefined, variables: variables ?? {} };
+}
+
+/** The variables in a URL of 16 KiB can cost as much as those in a body. */
+function readQueryString(req: Request, res: Response, { accountTurns }: JsonInputDeps): unknown {
+  return inTurn(accountTurns, res, req.url.length, () => readParameters(req.query));
 }
 
 function readParameters(parameters: Request["query"]): unknown {

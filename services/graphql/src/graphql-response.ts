@@ -1,18 +1,36 @@
 import type { ApolloServer } from "@apollo/server";
 import { type Core, type Log, Problem, type ProblemCode } from "@petstore/core";
-import { addHelpLink, admittedKeyOf, catalogueFor, contextOf, sendJson, setProblemHeaders } from "@petstore/http";
+import {
+  type AccountTurns,
+  type Admission,
+  addHelpLink,
+  admittedKeyOf,
+  catalogueFor,
+  contextOf,
+  sendJson,
+  setProblemHeaders,
+} from "@petstore/http";
 import type { Response } from "express";
 import { formatProblem, sendRequestError } from "./error-response.js";
 import type { GraphqlRequest } from "./graphql-request.js";
-import type { Documents } from "./operation/documents.js";
+import type { Documents, InTurn } from "./operation/documents.js";
+import { withPagesInTurn } from "./operation/pages-in-turn.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 export interface GraphqlExecutionDeps {
+  readonly admission: Pick<Admission, "checkKeyAgain">;
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
   readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
   readonly documents: Documents;
+  readonly accountTurns: AccountTurns;
   readonly log: Log;
 }
+
+/**
+ * Characters of a document that are parsed in one turn of an account. A document of this length takes up to 1 ms, and none
+ * takes more than 3 ms.
+ */
+const charactersPerTurn = 1_024;
 
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
@@ -28,19 +46,29 @@ const persistedQueryNotFound = formatProblem(new Problem("PERSISTED_QUERY_NOT_FO
  * persisted query, or a refusal with one of `requestErrorCodes`. Throws every other refusal.
  */
 export async function respondToGraphql(
-  { apollo, core, documents, log }: GraphqlExecutionDeps,
-  { query, persistedQueryHash = "", operationName, variables }: GraphqlRequest,
+  { admission, apollo, core, documents, accountTurns, log }: GraphqlExecutionDeps,
+  { query, persistedQueryHash, operationName, variables }: GraphqlRequest,
   res: Response,
 ): Promise<void> {
-  const parsed = query === undefined ? documents.find(persistedQueryHash) : documents.read(query);
+  const { accountId } = admittedKeyOf(res);
+  const read = (text: string) => {
+    const request = { accountId, bytes: text.length, cost: text.length / charactersPerTurn, response: res };
+    const inTurn: InTurn = (parse) => accountTurns.run(request, parse);
+    return documents.read({ text, accountId, isPersisted: persistedQueryHash !== undefined }, inTurn);
+  };
+  const parsed = query === undefined ? documents.find(persistedQueryHash ?? "") : await read(query);
   if (parsed === undefined) return sendRequestError(res, "PERSISTED_QUERY_NOT_FOUND", [persistedQueryNotFound]);
   if (parsed.kind === "refused") return sendRequestError(res, parsed.code, parsed.errors);
 
   const context: OperationContext = {
     res,
     document: parsed.document,
-    catalogue: catalogueFor(res, core),
-    accountId: admittedKeyOf(res).accountId,
+    catalogue: withPagesInTurn(catalogueFor(res, core), accountTurns, { accountId, response: res }),
+    accountId,
+    async currentCatalogue() {
+      await admission.checkKeyAgain(res.req, res);
+      return catalogueFor(res, core);
+    },
     createResults: [],
     problems: [],
   };

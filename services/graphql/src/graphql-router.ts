@@ -25,7 +25,7 @@ export interface GraphqlRouterDeps extends RouterDeps {
 
 /** The GraphQL API, its schema, and GraphiQL. The schema and GraphiQL need no key and cost nothing. */
 export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
-  const { core, admission, serveStaticFiles, log, plugins = [] } = deps;
+  const { core, admission, accountTurns, serveStaticFiles, log, plugins = [] } = deps;
   const schema = buildPetSchema();
   const apollo = createApolloServer(deps, schema, plugins);
   const documents = createDocuments(schema);
@@ -33,9 +33,8 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
   const answer: RequestHandler = async (req, res) => {
     // `negotiate` found no acceptable media type.
     if (!res.hasHeader("Content-Type")) throw new Problem("NOT_ACCEPTABLE", notAcceptable);
-    const request = await readGraphqlRequest(req, res);
-    await admission.confirmKey(req, res);
-    await respondToGraphql({ apollo, core, documents, log }, request, res);
+    const request = await readGraphqlRequest(req, res, deps);
+    await respondToGraphql({ admission, apollo, core, documents, accountTurns, log }, request, res);
   };
 
   const router = Router({ caseSensitive: true, strict: true });

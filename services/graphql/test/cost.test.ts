@@ -1,4 +1,4 @@
-// A root field costs as much as a REST request. The whole cost is reserved, or nothing, before the execution.
+// A root field costs as much as a REST request. The whole cost is reserved before the execution, or one unit if that fails.
 // operation-plugin.test.ts compares the cost of random documents with their execution.
 import { beforeEach, expect, it } from "vitest";
 import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
@@ -29,25 +29,34 @@ it.each<[what: string, query: string, cost: number, options?: object]>([
   expect(answer.json).not.toHaveProperty("errors");
 });
 
-it("an operation of more root fields than the limit of the account is refused", async () => {
+it("an operation of more root fields than the limit of the account is refused and costs one unit", async () => {
   const caller = await store.issueKey({ customLimits: { perMinute: 2, perDay: 100 } });
-  expect((await store.ask(aliased(3), caller)).json).toMatchObject(errorBody(400, "OPERATION_TOO_LARGE"));
+  for (const remaining of [1, 0]) {
+    const refused = await store.ask(aliased(3), caller);
+    expect(refused).toMatchObject({ json: errorBody(400, "OPERATION_TOO_LARGE"), rateLimit: { limit: 2, remaining } });
+  }
+  // It is not parsed.
+  const unread = await store.ask("{ pets(", caller);
+  expect(unread).toMatchObject({ json: errorBody(429, "RATE_LIMIT_EXCEEDED"), rateLimit: { remaining: 0 } });
 });
 
-it("an operation of 3 units is refused and costs nothing while 2 remain, and one of 2 units is admitted", async () => {
-  const caller = await store.issueKey({ customLimits: { perMinute: 4, perDay: 100 } });
+it("an operation of 4 units is refused and costs one while 3 remain, and one of 2 units is admitted", async () => {
+  const caller = await store.issueKey({ customLimits: { perMinute: 5, perDay: 100 } });
   await store.ask(aliased(2), caller);
-  const refused = await store.ask(`mutation { ${create("no1")} ${create("no2")} ${create("no3")} }`, caller);
+  const refused = await store.ask(
+    `mutation { ${create("no1")} ${create("no2")} ${create("no3")} ${create("no4")} }`,
+    caller,
+  );
   expect(refused).toMatchObject({
     status: 429,
     json: errorBody(429, "RATE_LIMIT_EXCEEDED"),
     headers: { "retry-after": "61" },
-    rateLimit: { limit: 4, remaining: 2 },
+    rateLimit: { limit: 5, remaining: 2 },
   });
   expect(refused.json).not.toHaveProperty("data");
   // Apollo Client shows its users the extensions of an error, and no headers.
   const [retryAfter, reset] = [refused.headers["retry-after"], refused.headers["x-ratelimit-reset"]].map(Number);
-  expect(errorsOf(refused)[0]?.extensions).toMatchObject({ retryAfter, limit: 4, remaining: 2, reset });
+  expect(errorsOf(refused)[0]?.extensions).toMatchObject({ retryAfter, limit: 5, remaining: 2, reset });
   expect((await store.ask("{ pets(limit: 100) { name } }", { key })).text).not.toContain("no1");
   expect(await store.ask(aliased(2), caller)).toMatchObject({ status: 200, rateLimit: { remaining: 0 } });
 });

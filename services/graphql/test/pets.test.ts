@@ -40,6 +40,28 @@ it("a connection has a cursor for every edge, which continues both kinds of list
   }
 });
 
+it("a status that is null counts as absent, in every notation, so each create is a repetition of the others", async () => {
+  const create = (status: string) =>
+    `createPet(input: {name: "Ada", categoryId: 1${status}}, idempotencyKey: "any status") { id status }`;
+  const input = (status: object) => ({ input: { name: "Ada", categoryId: "1", ...status } });
+  const whole = 'createPet(input: $input, idempotencyKey: "any status") { id status }';
+  const attempts: [query: string, variables?: object][] = [
+    [`mutation { ${create("")} }`],
+    [`mutation { ${create(", status: null")} }`],
+    [`mutation { ${create(", status: available")} }`],
+    [`mutation ($status: PetStatus) { ${create(", status: $status")} }`, { status: null }],
+    [`mutation ($status: PetStatus) { ${create(", status: $status")} }`, {}],
+    [`mutation ($status: PetStatus = null) { ${create(", status: $status")} }`],
+    [`mutation ($input: NewPet!) { ${whole} }`, input({})],
+    [`mutation ($input: NewPet!) { ${whole} }`, input({ status: null })],
+    [`mutation ($input: NewPet! = {name: "Ada", categoryId: 1, status: null}) { ${whole} }`],
+  ];
+  const answers = [];
+  for (const [query, variables] of attempts) answers.push((await store.ask(query, { ...caller, variables })).json);
+  expect(answers[0]).toMatchObject({ data: { createPet: { status: "available" } } });
+  for (const answer of answers) expect(answer).toEqual(answers[0]);
+});
+
 it("an idempotency key is not reported as replayed if the mutation also adds a new pet, without a key", async () => {
   const create = (idempotencyKey: string) =>
     `createPet(input: {name: "Ada", categoryId: 1}, idempotencyKey: ${idempotencyKey}) { id }`;

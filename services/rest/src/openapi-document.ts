@@ -10,6 +10,7 @@ type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
 export interface OpenApiDocument {
   readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
   readonly components: {
+    readonly schemas: Readonly<Record<string, OpenApiSchema>>;
     /** Error responses of several operations, by status. */
     readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
@@ -32,7 +33,7 @@ export interface OpenApiParameter {
   readonly in: "query" | "path" | "header";
   readonly required: boolean;
   readonly description: string;
-  readonly schema: { readonly [keyword: string]: unknown };
+  readonly schema: OpenApiSchema;
 }
 
 export interface OpenApiResponse {
@@ -42,8 +43,27 @@ export interface OpenApiResponse {
   readonly content?: Content;
 }
 
+/** The keywords of JSON Schema that the document uses. */
+export interface OpenApiSchema {
+  readonly $ref?: string;
+  readonly description?: string;
+  readonly type?: string;
+  readonly format?: string;
+  readonly minimum?: bigint;
+  readonly maximum?: bigint;
+  readonly minLength?: bigint;
+  readonly maxLength?: bigint;
+  readonly enum?: readonly string[];
+  readonly default?: unknown;
+  readonly items?: OpenApiSchema;
+  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
+  readonly required?: readonly string[];
+  readonly additionalProperties?: boolean;
+}
+
 interface Content {
   readonly "application/json": {
+    readonly schema: OpenApiSchema;
     readonly examples: Readonly<Record<string, { readonly value?: unknown }>>;
   };
 }

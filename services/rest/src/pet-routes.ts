@@ -3,6 +3,7 @@ import {
   acceptsJson,
   admittedKeyOf,
   catalogueFor,
+  headerValues,
   methodNotAllowed,
   onRoute,
   type RouterDeps,
@@ -16,7 +17,8 @@ import { createSendPage } from "./page-response.js";
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-export function addPetRoutes(router: Router, { admission, config, core, now }: RouterDeps): void {
+export function addPetRoutes(router: Router, deps: RouterDeps): void {
+  const { admission, config, core, now } = deps;
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
@@ -34,8 +36,7 @@ export function addPetRoutes(router: Router, { admission, config, core, now }: R
     })
     .post(acceptsJson, async (req, res) => {
       const idempotencyKey = readIdempotencyKey(req);
-      const input = await readJson(req, res);
-      await admission.confirmKey(req, res);
+      const input = await readJson(req, res, deps, { scope: "write" });
       const { accountId } = admittedKeyOf(res);
       const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");
@@ -90,7 +91,7 @@ const invalidQuotedKey =
  * requires a quoted string, but most clients send no quotes.
  */
 function readIdempotencyKey(req: Request): string | undefined {
-  const [header, another] = req.headersDistinct["idempotency-key"] ?? [];
+  const [header, another] = headerValues(req, "idempotency-key");
   if (header === undefined) return undefined;
   if (another !== undefined) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
   if (!header.startsWith('"')) return header;

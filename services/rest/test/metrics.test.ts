@@ -3,7 +3,9 @@
 import { expect, it } from "vitest";
 import { type CallOptions, openSharedStore } from "./test-store.js";
 
-const store = await openSharedStore({ METRICS_PORT: "0" });
+/** The second strike of a key bans it. */
+const bansSoon = { BAN_STRIKES: "2", BAN_STRIKES_PER_UNIT: "0", BAN_GRACE_MS: "0", BAN_EARLY_MS: "0" };
+const store = await openSharedStore({ METRICS_PORT: "0", ...bansSoon });
 const valid = await store.issueKey();
 const calls = "db_client_operation_duration_seconds_count";
 // The key is then in the cache.
@@ -40,6 +42,24 @@ it.each([
   ["the log lines that standard output has dropped are counted", "petstore_log_lines_dropped_total", 3],
 ])("%s: %s is %i", async (_what, series, count) => {
   expect((await store.scrape()).get(series)).toBe(count);
+});
+
+it("a ban is counted when it begins, and its refusals are not", async () => {
+  const bans = async () => (await store.scrape()).get("petstore_quota_bans_total");
+  expect(await bans()).toBe(0);
+  const small = await store.issueKey({ customLimits: { perMinute: 1, perDay: 1 } });
+  for (const [code, count] of [
+    [undefined, 0],
+    ["DAILY_QUOTA_EXCEEDED", 0],
+    ["DAILY_QUOTA_EXCEEDED", 0],
+    ["API_KEY_BANNED", 1],
+    ["API_KEY_BANNED", 1],
+  ] as const) {
+    expect((await store.call("GET", "/v1/pets", small)).code).toBe(code);
+    expect(await bans()).toBe(count);
+    // A refusal in the same millisecond as the first one is no strike.
+    store.clock.nowMs += 1;
+  }
 });
 
 it("a request is counted while it is in flight, and its duration is in seconds", async () => {

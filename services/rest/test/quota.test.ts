@@ -18,7 +18,12 @@ it.each([
   ["may end with trusted proxies", "203.0.113.6, 10.1.2.3", "203.0.113.6"],
   ["may not end with other proxies", "203.0.113.7, 10.2.2.3", "10.2.2.3"],
   ["is one list if it is sent twice", ["1.2.3.4", "203.0.113.8"], "203.0.113.8"],
-  ...["unknown", "203.0.113.9:4711", "_hidden", "[2001:db8::1]", "''", "999.1.1.1"].map(
+  ["may have a port", "203.0.113.9:4711", "203.0.113.9"],
+  ["may have brackets", "[2001:db8::1]", "2001:db8::1"],
+  ["may have brackets and a port", "1.2.3.4, [2001:db8::1]:443", "2001:db8::1"],
+  ["may end with trusted proxies with ports", "1.2.3.4:1, 203.0.113.6:2,10.1.2.3:65535", "203.0.113.6"],
+  ["may not end with other proxies with ports", "203.0.113.7:1, 10.2.2.3:2", "10.2.2.3"],
+  ...["unknown", "203.0.113.9:http", "_hidden", "[2001:db8::1", "[2001:db8::1]443", "''", "999.1.1.1:1", "[]:1"].map(
     (last): [string, string, string] => ["names the proxy itself if its last entry is no address", last, "127.0.0.1"],
   ),
 ])("X-Forwarded-For behind a trusted proxy %s (%s): %s", async (_rule, forwarded, address) => {
@@ -29,7 +34,9 @@ it.each([{}, { TRUST_PROXY: "10.0.0.0/8,fd00::/8" }])(
   "X-Forwarded-For is ignored unless it is from a trusted proxy: %j",
   async (environment) => {
     await using untrusting = await openTestStore(environment);
-    expect(await addressOf({ "X-Forwarded-For": "203.0.113.1" }, untrusting)).toBe("127.0.0.1");
+    for (const forwarded of ["203.0.113.1", "203.0.113.1:4711", "[2001:db8::1]:443"]) {
+      expect(await addressOf({ "X-Forwarded-For": forwarded }, untrusting)).toBe("127.0.0.1");
+    }
   },
 );
 

@@ -55,11 +55,12 @@ it("the response to OPTIONS is 204 without Content-Length (RFC 9110 section 8.6)
   expect([status, headers["content-length"]]).toEqual([204, undefined]);
 });
 
-it("/livez is answered to GET and HEAD without a key, and is never cached", async () => {
-  const headers = { "cache-control": "no-store" };
-  expect(await store.call("GET", "/livez")).toMatchObject({ status: 200, json: { status: "live" }, headers });
-  expect(await store.call("HEAD", "/livez")).toMatchObject({ status: 200, text: "", headers });
-  expect(await store.call("POST", "/livez", { key })).toMatchObject(problem(404, "ROUTE_NOT_FOUND"));
+it("/livez and /readyz are no probes with another method or spelling", async () => {
+  const unknown = problem(404, "ROUTE_NOT_FOUND");
+  expect(await store.call("POST", "/livez", { key })).toMatchObject(unknown);
+  for (const path of ["/livez/", "/LIVEZ", "/readyz?verbose"]) {
+    expect(await store.call("GET", path, { key })).toMatchObject(unknown);
+  }
 });
 
 it.each([

@@ -124,18 +124,25 @@ it("shows no status if the client resets the connection before the response", as
   expect(names).not.toContain("http.response.status_code");
 });
 
-it("follows the sampling of its client, and samples its own traces as configured", async () => {
-  const { spans } = await trace(
-    async (store, key) => {
-      const later = `${traceparent.replace(/^00/, "01")}-more`;
-      const others = [traceparent.replace(/01$/, "00"), `${later}, ${later}`];
-      for (const headers of [{}, ...others.map((other) => ({ traceparent: other })), { traceparent }]) {
-        await store.call("GET", "/v1/pets", { key, headers });
-      }
-    },
-    { OTEL_TRACES_SAMPLER_ARG: "0" },
+const later = `${traceparent.replace(/^00/, "01")}-more`;
+
+it.each([
+  ["0", { traceparent }, 0],
+  ["0", {}, 0],
+  // A ratio of the trace id would sample this one at every share above 0.
+  ["0.000000001", { traceparent: `00-${"0".repeat(31)}1-${callerSpanId}-01` }, 0],
+  ["1", { traceparent }, 1],
+  ["1", {}, 1],
+  ["1", { traceparent: traceparent.replace(/01$/, "00") }, 0],
+  ["1", { traceparent: `${later}, ${later}` }, 1],
+])("with a sampled share of %s, a request with %j has %i traces", async (share, headers, traces) => {
+  const { spans, logged } = await trace(
+    async (store, key) => store.call("GET", "/v1/pets", { key, headers: headers as Record<string, string> }),
+    { OTEL_TRACES_SAMPLER_ARG: share },
   );
-  expect(spans.filter(({ kind }) => kind === 2).map((span) => span.parentSpanId)).toEqual([callerSpanId]);
+  expect(spans.filter(({ kind }) => kind === 2)).toHaveLength(traces);
+  // The trace of the client connects its log lines with those of the service, sampled or not.
+  if ("traceparent" in headers && traces === 0) expect(logged).toContain(headers.traceparent.slice(3, 35));
 });
 
 it("fails no request if the receiver refuses the traces, and warns once", async () => {

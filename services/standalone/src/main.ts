@@ -13,7 +13,10 @@ try {
   void stopped.then(() => setTimeout(giveUp, config.stopTimeoutMs).unref());
   const opened = await openEmbeddedPostgres(directory);
   if ("holderPid" in opened) {
-    throw new Error(`The pet store of ${directory} is already running, as process ${opened.holderPid}.`);
+    const { holderPid } = opened;
+    throw new Error(
+      `The pet store of ${directory} is already running, as process ${holderPid}: kill ${holderPid} stops it.`,
+    );
   }
   await using postgres = opened;
   await migrate(postgres.ownerUrl);

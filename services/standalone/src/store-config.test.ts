@@ -18,7 +18,7 @@ it.each(["0.0.0.0", "::", "192.0.2.1"])("refuses root that would listen on %s", 
 
 it("refuses root that would show its metrics to other machines", () => {
   const environment = { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" };
-  expect(() => warningFor(0, environment)).toThrow("leave METRICS_HOST out");
+  expect(() => warningFor(0, environment)).toThrow("or with METRICS_HOST=127.0.0.1.");
 });
 
 it.each([

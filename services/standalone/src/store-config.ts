@@ -41,7 +41,7 @@ function checkUser(userId: number | undefined, { host, metricsHost }: HttpConfig
   for (const [name, address] of Object.entries({ HOST: host, METRICS_HOST: metricsHost })) {
     if (isLoopback(address)) continue;
     throw new Error(
-      `The pet store does not listen on ${address} as root: start it as another user, or leave ${name} out.`,
+      `The pet store does not listen on ${address} as root: start it as another user, or with ${name}=127.0.0.1.`,
     );
   }
   return "Warning: the pet store runs as root and needs no rights: start it as another user.";

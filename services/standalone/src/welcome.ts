@@ -25,7 +25,7 @@ Its data is in ${directory}
     return `${addresses}
 The key of the demo account was shown at the first start. For another one:
 
-  npx petstore key issue ${demoAccountName}
+  node tools/admin/bin/petstore.mjs key issue ${demoAccountName}
 `;
   }
   return `${addresses}

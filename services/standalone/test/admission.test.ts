@@ -69,6 +69,27 @@ describe.each(apis)("POST $path", async (api) => {
     expect((await client.received(1))[0]?.text).toContain(`"code":"${code}"`);
     expect(await store.execute("select from pets")).toEqual([]);
   });
+
+  it.each([
+    ["key was revoked", "API_KEY_REVOKED", "update api_keys set revoked_at = now()"],
+    ["account was suspended", "ACCOUNT_SUSPENDED", "update accounts set suspended_at = now()"],
+  ])("is not parsed if its body ends after its %s", async (_what, code, change) => {
+    const { key } = await store.issueKey();
+    using client = await beginCreate(store, api, key);
+    await store.execute(change);
+    await expect.poll(async () => (await store.call("POST", "/v1/pets", { key, body: "{}" })).code).toBe(code);
+    client.write("!".repeat(create.length - 1));
+    expect((await client.received(1))[0]?.text).toContain(`"code":"${code}"`);
+  });
+});
+
+it("a create of a read key is refused before its body arrives, and costs a unit", async () => {
+  await using store = await openTestStore([createRestRouter]);
+  const { key } = await store.issueKey({ scope: "read" });
+  using client = post(store, apis[0], key);
+  expect((await client.received(1))[0]).toMatchObject({ status: 403, code: "INSUFFICIENT_SCOPE" });
+  const { rateLimit } = await store.call("GET", "/v1/none", { key });
+  expect(rateLimit.remaining).toBe(rateLimit.limit - 2);
 });
 
 describe("a key that PostgreSQL cannot check", async () => {

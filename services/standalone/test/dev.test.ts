@@ -1,31 +1,48 @@
-// `npm run dev` on a copy of the product, whose sources the test may change.
-import { appendFile, cp, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
+// `npm run dev` on a copy of the product, whose sources the tests may change.
+import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
+import { shared } from "@petstore/harness";
 import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
-import { expect, it } from "vitest";
+import { expect, it, vi } from "vitest";
 
+vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
 const repository = fileURLToPath(new URL("../../../", import.meta.url));
 /** Slow enough for the limit of requests without a key. */
 const polling = { interval: 1_000, timeout: 150_000 };
 
-it("serves each saved change, and stops with its PostgreSQL at SIGTERM", { timeout: 300_000 }, async () => {
-  await using directory = await openTemporaryDirectory();
-  const copy = directory.path;
-  for (const name of ["packages", "services", "tsconfig.base.json", "package.json"]) {
-    // With its time stamps, or the compiler would compile everything again.
-    const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
-    await cp(join(repository, name), join(copy, name), options);
-  }
-  await symlink(join(repository, "node_modules"), join(copy, "node_modules"));
-  const port = await choosePort(undefined);
-  const data = join(copy, "data");
-  await using program = startProgram({
+const { path: copy } = await shared(openTemporaryDirectory());
+const data = join(copy, "data");
+for (const name of ["packages", "services", "tsconfig.base.json", "package.json"]) {
+  // With its time stamps, or the compiler would compile everything again.
+  const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
+  await cp(join(repository, name), join(copy, name), options);
+}
+// A folder of its own, because the record of the build is in it.
+await mkdir(join(copy, "node_modules"));
+for (const name of await readdir(join(repository, "node_modules"))) {
+  if (name !== ".cache") await symlink(join(repository, "node_modules", name), join(copy, "node_modules", name));
+}
+for (const name of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "turbo.json"]) await writeFile(join(copy, name), "");
+await mkdir(join(copy, "tools/admin"), { recursive: true });
+// The copy is installed and built.
+await mkdir(join(copy, "bin"));
+await writeFile(join(copy, "bin/npx"), "#!/bin/sh\n");
+await chmod(join(copy, "bin/npx"), 0o755);
+
+const startDev = (command: string, args: readonly string[]) =>
+  startProgram({
     name: "The development server",
-    args: [join(copy, "services/standalone/dev.mjs")],
-    environment: { PATH: process.env.PATH, PETSTORE_DIR: data, PORT: `${port}` },
+    command,
+    args,
+    directory: copy,
+    environment: { PATH: `${join(copy, "bin")}:${process.env.PATH}`, PETSTORE_DIR: data },
   });
+
+it("serves each saved change, and stops with its PostgreSQL at SIGTERM", async () => {
+  const port = await choosePort(undefined);
+  await using program = startDev(process.execPath, ["services/standalone/dev.mjs", "--port", `${port}`]);
   const read = async (path: string) => {
     // The store stops and starts again during the test.
     const response = await fetch(`http://127.0.0.1:${port}${path}`).catch(() => undefined);
@@ -53,5 +70,16 @@ it("serves each saved change, and stops with its PostgreSQL at SIGTERM", { timeo
   };
   await expect.poll(stop, { ...polling, interval: 10 }).toBe(true);
   expect(await program.ended).toBe(0);
+  expect(await embeddedPostgresUrl(data)).toBeUndefined();
+});
+
+it("ends with the store and its PostgreSQL when npm alone gets SIGTERM", async () => {
+  await using program = startDev("npm", ["run", "dev", "--", "--port", "0"]);
+  await program.printed(/Watching for file changes/);
+  await program.printed(/The pet store is ready/);
+  expect(await embeddedPostgresUrl(data)).toBeDefined();
+  program.signal("SIGTERM");
+  // Now every process has ended that has the output of npm.
+  await program.ended;
   expect(await embeddedPostgresUrl(data)).toBeUndefined();
 });

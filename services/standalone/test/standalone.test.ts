@@ -38,7 +38,7 @@ it("prints the demo key and curl lines that work as they stand, at the first sta
 
   await using second = await startStandaloneStoreIn(directory);
   expect(second.output.join()).not.toContain("pets_test_");
-  expect(second.output.join()).toContain("npx petstore key issue demo");
+  expect(second.output.join()).toContain("node tools/admin/bin/petstore.mjs key issue demo");
   using client = openHttpClient(second.origin);
   expect((await client.send("GET", "/v1/pets", { key })).json).toEqual([rex]);
 });
@@ -57,7 +57,9 @@ describe("a running store", async () => {
   it("refuses a second start on the same data in one line that names the first", async () => {
     const second = startStandaloneProgram(path);
     expect(await second.ended).toBe(1);
-    expect(second.output).toEqual([`The pet store of ${path} is already running, as process ${store.pid}.`]);
+    expect(second.output).toEqual([
+      `The pet store of ${path} is already running, as process ${store.pid}: kill ${store.pid} stops it.`,
+    ]);
   });
 
   it("serves with the database role that can change no table", async () => {

@@ -18,7 +18,7 @@ mkdir -p node_modules/.pnpm services/standalone/dist packages/core/dist packages
 cp pnpm-lock.yaml node_modules/.pnpm/lock.yaml
 cp pnpm-lock.yaml node_modules/.modules.yaml
 cp packages/core/src/index.ts packages/core/dist/index.js
-echo 'console.log("serving")' > services/standalone/dist/main.js
+echo 'console.log(["serving", process.env.HOST, process.env.PORT].filter(Boolean).join(" "))' > services/standalone/dist/main.js
 `;
 
 beforeEach(async () => {
@@ -27,18 +27,27 @@ beforeEach(async () => {
   await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.3" }));
   for (const file of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "tsconfig.base.json", "turbo.json"]) await write(file);
   for (const file of ["packages/core/src/index.ts", "tools/admin/src/main.ts"]) await write(file);
-  await write("services/standalone/start.mjs");
-  await copyFile(join(standalone, "start.mjs"), join(root, "services/standalone/start.mjs"));
+  await mkdir(join(root, "services/standalone"), { recursive: true });
+  for (const file of ["start.mjs", "build.mjs", "settings.mjs", "stop-with-npm.mjs"]) {
+    await copyFile(join(standalone, file), join(root, "services/standalone", file));
+  }
   await write("bin/npx", fakeNpx);
   await chmod(join(root, "bin/npx"), 0o755);
   return () => directory[Symbol.asyncDispose]();
 });
 
 describe("`npm start`", () => {
-  it("refuses a Node.js before 20.19 in one line, before the install", () => {
-    const output = "The pet store needs Node.js 20.19 or later. This is 20.18.3.\n";
-    expect(start("20.18.3")).toEqual({ exitCode: 1, output });
-    expect(start("20.19.0").output).toMatch(/^Installing \.\.\.\n/);
+  it.each(["18.20.8", "20.20.0", "21.7.3", "22.22.0", "23.11.1", "24.13.0", "25.9.0"])(
+    "refuses Node.js %s in one line, before the install",
+    (version) => {
+      const needed = "20 from 20.20.1, or 22 from 22.22.1, or 24 from 24.13.1, or 26 or later";
+      const output = `The pet store needs Node.js ${needed}. This is ${version}.\n`;
+      expect(start({ version })).toEqual({ exitCode: 1, output });
+    },
+  );
+
+  it.each(["20.20.1", "20.20.10", "22.22.1", "24.13.1", "26.0.0", "27.0.0"])("accepts Node.js %s", (version) => {
+    expect(start({ version }).output).toMatch(/^Installing \.\.\.\n/);
   });
 
   it("installs and builds a new clone, and then only serves", () => {
@@ -77,6 +86,46 @@ describe("`npm start`", () => {
   });
 });
 
+describe("the settings of `npm start`", () => {
+  it.each([
+    ["--port 4999", "serving 4999\n"],
+    ["--host=::1 --port=0", "serving ::1 0\n"],
+  ])("may be the options %j", (words, output) => {
+    start();
+    expect(start({ words })).toEqual({ exitCode: 0, output });
+  });
+
+  it("come from options, then from the environment, then from the file .env", async () => {
+    start();
+    await write(".env", "HOST=from-file\nPORT=1\n# BAN_STRIKES=2\n");
+    expect(start().output).toBe("serving from-file 1\n");
+    expect(start({ environment: { PORT: "2" } }).output).toBe("serving from-file 2\n");
+    expect(start({ environment: { PORT: "2" }, words: "--port 3" }).output).toBe("serving from-file 3\n");
+  });
+
+  it("do not reach the installation", async () => {
+    await write(".env", "PORT=1\nNODE_ENV=production\n");
+    await write("bin/npx", `${fakeNpx}\necho "npx: $NODE_ENV $PORT"`);
+    expect(start({ words: "--port 2" }).output).toMatch(/npx: *\n(.*\n)*serving 2\n$/);
+  });
+
+  it.each(["--prot 4999", "--port", "4999", "--help=yes"])(
+    "are refused with exit code 2, before the install: %s",
+    (words) => {
+      const usage = "Usage: npm start -- \\[--port PORT\\] \\[--host HOST\\] \\[--help\\]";
+      const { exitCode, output } = start({ words });
+      expect(exitCode).toBe(2);
+      expect(output).toMatch(new RegExp(`^(Unknown option|Option|Unexpected argument) '.*\\.\\n${usage}\\n$`));
+    },
+  );
+
+  it("are explained by --help, before the install", () => {
+    const { exitCode, output } = start({ words: "--help" });
+    expect(exitCode).toBe(0);
+    expect(output).toMatch(/^Usage: npm start -- .*\n\nStarts the pet store/);
+  });
+});
+
 /** With these options, text from a client cannot become code. The tests of running services start them with the same. */
 it.each(["", "services/rest/", "services/graphql/"])(
   "the start script of %spackage.json has the options of the services",
@@ -86,15 +135,23 @@ it.each(["", "services/rest/", "services/graphql/"])(
   },
 );
 
-/** Runs `start.mjs` in the checkout, as this version of Node.js or another one. */
-function start(version = process.versions.node): { readonly exitCode: number | null; readonly output: string } {
+interface Start {
+  /** The options, separated by blanks. */
+  readonly words?: string;
+  readonly environment?: Readonly<Record<string, string>>;
+  /** The version of Node.js that it sees. */
+  readonly version?: string;
+}
+
+/** Runs `start.mjs` in the checkout. */
+function start({ words = "", environment, version = process.versions.node }: Start = {}) {
   const versions = JSON.stringify({ ...process.versions, node: version });
   const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
-  const args = ["--import", pretend, "services/standalone/start.mjs"];
+  const args = ["--import", pretend, "services/standalone/start.mjs", ...words.split(" ").filter(Boolean)];
   const { status, stdout, stderr } = spawnSync(process.execPath, args, {
     cwd: root,
     encoding: "utf8",
-    env: { PATH: `${join(root, "bin")}:${process.env.PATH}` },
+    env: { PATH: `${join(root, "bin")}:${process.env.PATH}`, ...environment },
   });
   return { exitCode: status, output: `${stdout}${stderr}` };
 }

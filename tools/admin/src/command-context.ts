@@ -3,6 +3,7 @@ import {
   type Account,
   type Core,
   createAccountRepository,
+  createClient,
   createKeyRepository,
   type Database,
   type DatabaseConfig,
@@ -10,7 +11,7 @@ import {
   Problem,
   readDatabaseConfig,
 } from "@petstore/core";
-import { Client } from "pg";
+import type { Client } from "pg";
 import type { Output } from "./output.js";
 
 /** Everything that a command reads or writes outside PostgreSQL and Redis. */
@@ -83,7 +84,7 @@ export async function withClient<Result>(
   work: (client: Client) => Promise<Result>,
 ): Promise<Result> {
   const timeouts = { connectionTimeoutMillis: 5_000, query_timeout: 5_000 };
-  const client = new Client({ connectionString: url, application_name: applicationName, ...timeouts });
+  const client = createClient({ connectionString: url, application_name: applicationName, ...timeouts });
   // The query that fails reports the fault.
   client.on("error", () => {});
   try {

@@ -1,8 +1,9 @@
-import { type KeyRecord, type KeyScope, keyScopes, mintApiKey, modeOf } from "@petstore/core";
+import { type Account, type KeyRecord, type KeyScope, keyScopes, mintApiKey, modeOf } from "@petstore/core";
 import { type Command, Option } from "commander";
 import { checkName, duration, futureTime, keyId } from "./arguments.js";
-import { type CommandContext, findAccount, Refusal, type Run } from "./command-context.js";
+import { type CommandContext, findAccount, type OpenedDatabase, Refusal, type Run } from "./command-context.js";
 import { type Fields, type Output, recordOutput, tableOutput } from "./output.js";
+import { readAccountState, strictest } from "./penalties.js";
 
 interface NewKeyOptions {
   test: boolean;
@@ -39,13 +40,8 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
 
   key
     .command("list <account>")
-    .description("show the ids, names and first characters of the keys of an account")
-    .action((name: string) =>
-      run(async (opened) => {
-        const account = await findAccount(opened, name);
-        return tableOutput((await opened.keys.list(account.id)).map(keyFields));
-      }),
-    );
+    .description("show the ids, names, first characters, bans and strikes of the keys of an account")
+    .action((name: string) => run(async (opened) => listKeys(opened, context, await findAccount(opened, name))));
 
   key
     .command("find [text]")
@@ -85,8 +81,10 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
     .option(...expiresOption(context))
     .action((id: string, { grace, expires }: { grace: number; expires?: Date }) =>
       run(async ({ keys }) => {
+        const current = await keys.find(keyId(id));
+        if (current !== undefined) refuseReplaced(current, await keys.list(current.accountId), context.now());
         // A key of an earlier version has no prefix; those were nearly all live keys.
-        const { prefix = "" } = (await keys.find(keyId(id))) ?? {};
+        const { prefix = "" } = current ?? {};
         const text = mintApiKey(modeOf(prefix), context.randomBytes);
         const rotated = await keys.rotate({
           id: keyId(id),
@@ -137,19 +135,41 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
         return keyOutput(record);
       }),
     );
+}
 
-  program
-    .command("ban")
-    .description("keys that are banned because they continued to call after 429")
-    .command("lift <key>")
-    .description("end the ban of a key, by its id, and of the keys that it was rotated from or to; forgets its strikes")
-    .action((id: string) => run(async ({ keys }) => keyOutput(await keys.liftBan(keyId(id)))));
+/** A second rotation of one key leaves two new keys that work, and the first of them is easily forgotten. */
+function refuseReplaced(current: KeyRecord, ofAccount: readonly KeyRecord[], nowMs: number): void {
+  const isWorking = ({ revokedAt, expiresAt }: KeyRecord) => !revokedAt && (!expiresAt || expiresAt.getTime() > nowMs);
+  const later = ofAccount.filter(({ id, lineage }) => lineage === current.lineage && id > current.id);
+  const successor = later.findLast(isWorking);
+  if (successor === undefined || !isWorking(current)) return;
+  throw new Refusal(
+    `Key ${successor.id} comes from a later rotation of this key. Rotate that one, or revoke it first.`,
+  );
 }
 
 /** Refuses if there is no such key. */
-function keyOutput(record: KeyRecord | undefined): Output {
-  if (record === undefined) throw new Refusal("No key has this id; petstore key list shows the ids.");
-  return recordOutput(keyFields(record));
+export function keyOutput(record: KeyRecord | undefined): Output {
+  return recordOutput(keyFields(record ?? noSuchKey()));
+}
+
+export function noSuchKey(): never {
+  throw new Refusal("No key has this id; petstore key list shows the ids.");
+}
+
+/** The keys, with their bans and strikes if an instance is running. */
+async function listKeys(opened: OpenedDatabase, context: CommandContext, account: Account): Promise<Output> {
+  const keys = await opened.keys.list(account.id);
+  if (keys.length === 0) return tableOutput([]);
+  const { penalties, gap, responses } = await readAccountState(opened, context, account, keys);
+  if (gap !== undefined) context.complain(`Bans and strikes may be missing. ${gap}`);
+  if (responses.length === 0) return tableOutput(keys.map(keyFields));
+  return tableOutput(
+    keys.map((key) => ({
+      ...keyFields(key),
+      ...strictest(penalties.filter((penalty) => penalty.key === `${key.lineage}`)),
+    })),
+  );
 }
 
 /** A key as a command shows it; `rotatedFrom` is the first key of its lineage, under whose number it is banned. */

@@ -3,6 +3,7 @@ import { migrate } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
+import { addBanCommands } from "./ban-commands.js";
 import {
   type CommandContext,
   explainingFaults,
@@ -17,13 +18,15 @@ import { addUsageCommands } from "./usage-commands.js";
 
 /** Runs one command line. The exit code is 0, 1 if the command failed, and 2 if the command line is wrong. */
 export async function runPetstore(commandLine: readonly string[], context: CommandContext): Promise<0 | 1 | 2> {
+  const program = createProgram(context);
   try {
-    await createProgram(context).parseAsync(commandLine, { from: "user" });
+    await program.parseAsync(commandLine, { from: "user" });
     return 0;
   } catch (error) {
     // Commander has already printed the error or the help.
     if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
-    context.complain(error instanceof Error ? error.message : `${error}`);
+    const message = error instanceof Error ? error.message : `${error}`;
+    context.complain(program.opts().json ? JSON.stringify({ error: { message } }) : message);
     return 1;
   }
 }
@@ -38,11 +41,14 @@ function createProgram(context: CommandContext): Command {
 It uses the database of DATABASE_URL or, without it, the database of the running \`npm start\`. A change takes effect on
 every running instance within a second.
 
-Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
+Exit codes: 0 success, 1 the command failed, 2 the command line is wrong. The reason is on standard error. With --json, that of
+a failed command is {"error": {"message": "..."}}.`,
     )
     .option("--json", "print JSON", false)
     .configureHelp({ showGlobalOptions: true })
     .showHelpAfterError("(--help shows the commands and options)")
+    // The suggestion may do the opposite: `ban lift` for `ban list`.
+    .showSuggestionAfterError(false)
     .configureOutput({
       writeOut: (text) => context.print(text.trimEnd()),
       writeErr: (text) => context.complain(text.trimEnd()),
@@ -62,6 +68,7 @@ Exit codes: 0 success, 1 the command failed, 2 the command line is wrong.`,
     });
   addAccountCommands(program, run);
   addKeyCommands(program, run, context);
+  addBanCommands(program, run, context);
   addUsageCommands(program, run, context);
   addAuditCommand(program, run);
   addDoctorCommand(program, context, print);

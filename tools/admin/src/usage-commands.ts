@@ -1,59 +1,62 @@
-import { limitsOf, type OperatorRequest, type OperatorResponse, remaining, type WindowState } from "@petstore/core";
+import { type OperatorResponse, remaining, type WindowState } from "@petstore/core";
 import type { Command } from "commander";
-import { type CommandContext, findAccount, type OpenedDatabase, Refusal, type Run } from "./command-context.js";
-import { askInstances, deadlineMs } from "./instances.js";
-import { tableOutput } from "./output.js";
+import { type CommandContext, findAccount, Refusal, type Run } from "./command-context.js";
+import { counterOf, missingResponses } from "./instances.js";
+import { type Fields, tableOutput } from "./output.js";
+import { newestByLineage, readAccountState } from "./penalties.js";
 
 export function addUsageCommands(program: Command, run: Run, context: CommandContext): void {
   program
     .command("usage")
     .description("how much of its limits an account has used")
     .command("show <account>")
-    .description("show both windows of an account, from the running instances; costs no unit")
+    .description("show both windows of an account, and the bans and strikes of its keys; costs no unit")
+    .addHelpText(
+      "after",
+      `
+The counts come from the running instances. "counted by" is Redis for instances that share one. Another instance counts for
+itself, and so does an instance whose Redis is unavailable.`,
+    )
     .action((name: string) =>
       run(async (opened) => {
         const account = await findAccount(opened, name);
-        const request = { about: "usage", account: `${account.id}`, limits: limitsOf(account) } as const;
-        const counts = countsOf(await requestFromRunning(opened, context, request));
+        const keys = await opened.keys.list(account.id);
+        const state = await readAccountState(opened, context, account, keys);
+        if (state.responses.length === 0) throw new Refusal(missingResponses(state) ?? "");
+        if (state.gap !== undefined) context.complain(state.gap);
+        const counts = countsOf(state.responses);
         const windows = counts.flatMap(({ by, minute, day }) => [
           { window: "minute", ...minute, by },
           { window: "day", ...day, by },
         ]);
-        return { text: tableOutput(windows).text, json: { account: name, plan: account.plan, counts } };
+        const newest = newestByLineage(keys);
+        const penalties = state.penalties.map(({ key: lineage, bannedUntilMs, strikes, strikesThatBan, by }) => ({
+          key: `${newest.get(lineage)?.id ?? lineage}`,
+          name: newest.get(lineage)?.name,
+          bannedUntil: bannedUntilMs === undefined ? undefined : new Date(bannedUntilMs).toISOString(),
+          strikes,
+          strikesThatBan,
+          by,
+        }));
+        return {
+          text: `${tableText(windows)}\n\nbans and strikes\n${tableText(penalties)}`,
+          json: { account: name, plan: account.plan, counts, penalties },
+        };
       }),
     );
 }
 
-/**
- * Sends a request to every running instance. Refuses if none is running, because only the instances and their Redis have
- * the counters. Warns if some did not respond.
- */
-async function requestFromRunning(
-  { directUrl }: OpenedDatabase,
-  context: CommandContext,
-  request: OperatorRequest,
-): Promise<readonly OperatorResponse[]> {
-  const { responses, listening } = await askInstances(directUrl, context, request);
-  if (listening === 0) {
-    throw new Refusal(
-      "No instance of the store is running on this database. Only a running instance knows this: start one.",
-    );
-  }
-  if (responses.length === 0) {
-    throw new Refusal(
-      `None of ${listening} running instances answered within ${deadlineMs / 1_000} s; petstore doctor may say why.`,
-    );
-  }
-  if (responses.length < listening) context.complain(`Only ${responses.length} of ${listening} instances answered.`);
-  return responses;
+function tableText(records: readonly (Fields & { readonly by: string })[]): string {
+  return tableOutput(records.map(({ by, ...fields }) => ({ ...fields, "counted by": by }))).text;
 }
 
 /** Instances that share a Redis report the same counts: the last response of them is shown. */
 function countsOf(responses: readonly OperatorResponse[]) {
   const byCounter = new Map<string, { by: string; minute: ShownWindow; day: ShownWindow }>();
-  for (const { instance, mode, usage } of responses) {
+  for (const response of responses) {
+    const { usage } = response;
     if (usage === undefined) continue;
-    const by = mode === "shared" ? "Redis" : mode === "fallback" ? `${instance}, without its Redis` : instance;
+    const by = counterOf(response);
     byCounter.set(by, { by, minute: shown(usage.minute), day: shown(usage.day) });
   }
   return [...byCounter.values()];

@@ -94,6 +94,18 @@ describe("petstore key", () => {
     expect(hoursUntil(replaced.endsAt)).toBeCloseTo(24, 1);
   });
 
+  it("rotates no key that a working key has already replaced", async () => {
+    const { id } = await json("key issue shop");
+    const { id: second } = await json(`key rotate ${id} --grace 24h`);
+    const complained = `Key ${second} comes from a later rotation of this key. Rotate that one, or revoke it first.`;
+    expect(await petstore(`key rotate ${id} --grace 24h`)).toMatchObject({ exitCode: 1, complained });
+    expect(await json(`key rotate ${second} --grace 24h`)).toMatchObject({ rotatedFrom: id, replaced: { id: second } });
+    await json("key revoke --all shop");
+    const { id: other } = await json("key issue shop");
+    await json(`key revoke ${(await json(`key rotate ${other} --grace 24h`)).id}`);
+    expect(await json(`key rotate ${other} --grace 24h`)).toMatchObject({ replaced: { id: other } });
+  });
+
   it("expires a key after a duration, or now, and never one that was revoked", async () => {
     const { id } = await json("key issue shop");
     expect(hoursUntil((await json(`key expire ${id} --in 90m`)).expiresAt)).toBeCloseTo(1.5, 1);

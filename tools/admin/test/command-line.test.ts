@@ -2,10 +2,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync } from "node:fs";
-import { open } from "node:fs/promises";
+import { copyFile, mkdir, open, writeFile } from "node:fs/promises";
+import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { startProgram } from "@petstore/harness/processes";
+import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
 
@@ -31,11 +32,45 @@ it.each([
   expect(complained).toMatch(/help|Usage/);
 });
 
+it("prints why a command failed as JSON on standard error, with --json", async () => {
+  for (const commandLine of ["--json account list", "account list --json"]) {
+    const { exitCode, printed, complained } = await runCommand(commandLine, {});
+    expect({ exitCode, printed }).toEqual({ exitCode: 1, printed: "" });
+    expect(JSON.parse(complained)).toEqual({ error: { message: expect.stringMatching(/^There is no database: /) } });
+  }
+  const { printed, complained } = await runCommand("doctor --json", {});
+  expect(JSON.parse(printed)).toEqual([expect.objectContaining({ check: "database", status: "fault" })]);
+  expect(JSON.parse(complained)).toEqual({ error: { message: "Found 1 fault." } });
+});
+
+it.each(["ban lits 1", "account resum x", "key revke 1", "account suspend x --jsn"])(
+  "suggests no other command for %j, because it may do the opposite",
+  async (commandLine) => {
+    const { exitCode, complained } = await runCommand(commandLine, {});
+    expect(exitCode).toBe(2);
+    expect(complained).not.toMatch(/did you mean/i);
+  },
+);
+
 it("ends quietly when the reader of its output has gone", async () => {
   const child = spawn(process.execPath, [command, "--help"]);
   child.stdout.destroy();
   const [complained, [exitCode]] = await Promise.all([text(child.stderr), once(child, "close")]);
   expect({ complained, exitCode }).toEqual({ complained: "", exitCode: 0 });
+});
+
+it("reads the file .env in the root of its repository, after the environment", async () => {
+  await using root = await openTemporaryDirectory();
+  await mkdir(join(root.path, "tools/admin/bin"), { recursive: true });
+  await mkdir(join(root.path, "tools/admin/dist"));
+  const copy = join(root.path, "tools/admin/bin/petstore.mjs");
+  await copyFile(command, copy);
+  const main = "console.log(process.env.DATABASE_URL, process.env.PETSTORE_DIR)";
+  await writeFile(join(root.path, "tools/admin/dist/main.js"), main);
+  await writeFile(join(root.path, ".env"), "DATABASE_URL=file\nPETSTORE_DIR='a folder'\n");
+  await using program = startProgram({ name: "petstore", args: [copy], environment: { DATABASE_URL: "environment" } });
+  expect(await program.ended).toBe(0);
+  expect(program.output).toEqual(["environment a folder"]);
 });
 
 it.runIf(existsSync("/dev/full"))("says that its output cannot be written", async () => {

@@ -1,5 +1,5 @@
-import { describeWithRedis, grantService, shared } from "@petstore/harness";
-import { query } from "@petstore/harness/postgres";
+import { createTestDatabase, describeWithRedis, grantService, shared } from "@petstore/harness";
+import { openImpostor, query } from "@petstore/harness/postgres";
 import { openRedisCluster, openRedisSentinels, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
@@ -27,6 +27,29 @@ describe("petstore doctor", () => {
     const faults = findings.filter(({ check }) => check === "configuration");
     expect(faults.map(({ found }) => found.split(" ")[0])).toEqual(["PORT", "BAN_STRIKES", "LOG_LEVEL"]);
     expect(findings).toContainEqual(finding("ok", "database"));
+  });
+
+  it("reports a database whose encoding cannot hold every name", async () => {
+    await using latin = await createTestDatabase({ encoding: "LATIN1" });
+    const { findings } = await examine({ DATABASE_URL: latin.url, DATABASE_DIRECT_URL: latin.directUrl });
+    expect(findings).toContainEqual(finding("fault", "database encoding", /LATIN1, which cannot hold every name$/));
+    expect((await examine({})).findings).toContainEqual(finding("ok", "database encoding", /^UTF8$/));
+  });
+
+  it("names the cure for a server that asks for the password in clear text, and sends it none, as all commands", async () => {
+    await using impostor = await openImpostor({ asksFor: "cleartext" });
+    const DATABASE_URL = `postgres://user:a-secret@127.0.0.1:${impostor.port}/petstore`;
+    const { exitCode, findings } = await examine({ DATABASE_URL, DATABASE_DIRECT_URL: "" });
+    expect(exitCode).toBe(1);
+    expect(findings).toContainEqual(
+      finding("fault", "database", /asks for the password in clear text .* scram-sha-256/),
+    );
+    for (const command of ["migrate", "account list"]) {
+      const { complained } = await runCommand(command, { DATABASE_URL });
+      expect(complained).toMatch(/^[^\n]*asks for the password in clear text[^\n]*$/);
+    }
+    expect(impostor.received()).toContain("petstore-doctor");
+    expect(impostor.received()).not.toContain("a-secret");
   });
 
   it("compares the clocks", async () => {
@@ -140,6 +163,38 @@ describeWithRedis("petstore doctor, of Redis,", () => {
     expect(alone.findings).toContainEqual(finding("fault", / mode$/, /^a node of a cluster/));
   });
 
+  it("says what it could not check for a user without INFO, whose shared quota works", async () => {
+    await using server = await openRedisServer({ settings: { "maxmemory-policy": "noeviction" } });
+    const rights = ["~petstore:quota:*", "+eval", "+evalsha", "+time", "+mget", "+set", "+del"];
+    await server.command("ACL", "SETUSER", "petstore", "on", ">secret", ...rights);
+    const { printed } = await runCommand("doctor --json", { ...environment, REDIS_URL: withUser(server.url) });
+    const findings = (JSON.parse(printed) as Finding[]).filter(({ check }) => check.startsWith("redis"));
+    expect(findings).toContainEqual(finding("ok", "redis quota", /counts/));
+    expect(findings).toContainEqual(
+      finding("warning", /^redis [\d.:]+$/, /cannot be checked, because the user may not call INFO/),
+    );
+    expect(findings).toContainEqual(finding("ok", / clock$/, /ms/));
+    expect(findings.filter(({ status }) => status === "fault")).toEqual([]);
+    expect(printed).not.toMatch(/decides alone|secret/);
+  });
+
+  it.each(["+eval", "+time", "+mget", "+set", "+del", "~petstore:quota:*"])(
+    "says that each instance decides alone if the user lacks the right %s",
+    async (missing) => {
+      await using server = await openRedisServer();
+      const rights = ["~petstore:quota:*", "+info", "+eval", "+evalsha", "+time", "+mget", "+set", "+del"];
+      const given = rights.filter((right) => right !== missing);
+      await server.command("ACL", "SETUSER", "petstore", "on", ">secret", ...given);
+      const { findings } = await examine({ REDIS_URL: withUser(server.url) });
+      const quota = findings.find(({ check }) => check === "redis quota");
+      expect(quota).toMatchObject({
+        status: "fault",
+        advice: expect.stringMatching(/rights.*; until then each instance/),
+      });
+      expect(findings).toContainEqual(finding("ok", / mode$/, /^single$/));
+    },
+  );
+
   it("says that none is there, and that an instance misses it", async () => {
     const lonely = await openRedisServer();
     await using _instance = await openInstance({ ...environment, REDIS_URL: lonely.url });
@@ -208,6 +263,10 @@ describeWithRedis("petstore doctor, of a Redis behind Sentinel,", async () => {
     expect(named.at(-1)).toEqual(["redis", expect.stringMatching(/^nothing behind the sentinels cannot be used/)]);
   });
 });
+
+function withUser(url: string): string {
+  return url.replace("//", "//petstore:secret@");
+}
 
 async function examine(more: Readonly<Record<string, string>>, clock?: { readonly clockOffsetMs: number }) {
   const { exitCode, printed } = await runCommand("doctor --json", { ...environment, ...more }, clock);

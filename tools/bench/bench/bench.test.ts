@@ -14,7 +14,7 @@ for (const benchmark of benchmarks) {
     const title = connections === undefined ? name : `${name} at ${connections}`;
 
     it(title, { tags: ["redis-server"] }, async ({ figures, task }) => {
-      const [count, seconds] = [Number(given.rounds ?? benchmark.rounds ?? 7), Number(given.seconds)];
+      const [count, seconds] = [Number(given.rounds ?? benchmark.rounds ?? 6), Number(given.seconds)];
       const rounds = await benchmark.run({ rounds: count, seconds, connections: connections ?? 1 });
       task.meta.rounds = rounds;
       progress(`\n${title}: ${summary}; rounds: ${count}, of ${seconds} s; ${describeMachine()}\n`);

@@ -3,7 +3,7 @@ export interface Benchmark {
   readonly name: string;
   readonly summary: string;
   readonly targets: readonly Target[];
-  /** How often each server is measured, unless the command line says it. 7 by default. */
+  /** How often each server is measured, unless the command line says it. 6 by default: twice in each third. */
   readonly rounds?: number;
   /** It runs at each of these numbers of connections. Absent if it has no such number. */
   readonly connections?: readonly number[];

@@ -12,7 +12,7 @@ from a clean commit is kept in tools/bench/results.`,
   root: new URL("..", import.meta.url),
   reporter: createBenchReporter({ isComplete: args.length === 0 }),
   options: {
-    rounds: { about: "how often each server is measured (mostly 7)", pattern: /^[1-9]\d{0,4}$/ },
+    rounds: { about: "how often each server is measured (mostly 6)", pattern: /^[1-9]\d{0,4}$/ },
     seconds: {
       about: "how long, each time, when all connections are open (3)",
       pattern: /^(?=.*[1-9])\d{1,5}(\.\d+)?$/,

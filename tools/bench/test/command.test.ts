@@ -11,7 +11,7 @@ describeWithRedis("bench", () => {
     await using program = startProgram({ name: "The benchmark", args, environment: process.env });
     const exit = await program.ended;
     const output = program.output.join("\n");
-    expect(output).toMatch(/^(ok|MISSED) +rest-create at 32, CPU.* petstore-rest \/ bare-express: +\d.* \(<= 0\.6\)$/m);
+    expect(output).toMatch(/^(ok|MISSED) +rest-create at 32, CPU.* petstore-rest \/ bare-express: +\d.* \(<= 0\.7\)$/m);
     expect(output).toMatch(/^(ok|MISSED) +quota at 64, decisions\/s, petstore-redis \/ rlf-union: +\d.* \(>= 1\.3\)$/m);
     expect(exit).toBe(/^MISSED /m.test(output) ? 1 : 0);
   });

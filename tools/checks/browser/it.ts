@@ -56,9 +56,12 @@ export const it = base.extend<{
 /** A second refusal bans a key. */
 const quickBans = { BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "0", BAN_GRACE_MS: "0" };
 
+/** Not UTC, in which the pages show times. */
+const timezoneId = "America/Los_Angeles";
+
 /** Opens a browser window. Disposing closes it. */
 async function openVisit({ browser, origin }: StoreInBrowser, width: number) {
-  const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 } });
+  const context = await browser.newContext({ baseURL: origin, viewport: { width, height: 844 }, timezoneId });
   const page = await context.newPage();
   /** Errors of scripts, of the Content-Security-Policy and of loading. A refused API call and an unknown page are no errors. */
   const errors: string[] = [];

@@ -30,7 +30,8 @@ describe("the reference page", () => {
   it("runs every operation with the key that was entered once, and shows refusals", async ({ store, open }) => {
     const { page } = await open(390);
     await page.goto("/");
-    await enterKey(page, await store.issueKey(sixtyADay));
+    // As it is written in the Authorization header.
+    await enterKey(page, `Bearer ${await store.issueKey(sixtyADay)}`);
     await press(page, "createPet", "Rex");
     expect(await answerOf(page, "createPet")).toMatch(/^201 Created in \d+ ms, 59 of 60 requests left/s);
     await press(page, "createPet", "An identifier beyond 2^53");
@@ -95,7 +96,8 @@ describe("the usage page", () => {
       );
       for (const window of ["minute", "day"]) {
         const reset = await page.locator(`#gauge-${window} .reset`).textContent();
-        expect(reset).toMatch(/^resets at \d{1,2}:\d{2}:00/);
+        // The date is there if it is not that of today.
+        expect(reset).toMatch(/^resets at \d\d:\d\d:00 UTC( on \w+ \d+)? \(\d\d:\d\d:00 P[DS]T( on \w+ \d+)?\), in \d/);
       }
       await listPets(page, key);
       // The service repeats its answer for a second.
@@ -106,19 +108,101 @@ describe("the usage page", () => {
       await expect.poll(refreshed).toEqual([59, 999]);
     }));
 
-  it("shows that the limits are used up, and how long the key is banned", ({ store, open }) =>
-    withinOneMinute(async () => {
-      const { page } = await open(390);
-      const key = await store.issueKey({ perMinute: 1, perDay: 50 });
-      const statuses = [];
-      for (let call = 0; call < 4; call += 1) statuses.push(await listPets(page, key));
-      expect(statuses).toEqual([200, 429, 429, 429]);
-      await page.goto("/usage");
-      await enterKey(page, key);
-      await expect.poll(() => readings(page)).toEqual([0, 49]);
-      expect(await page.locator("#usage-state").textContent()).toMatch(/^This key is banned until \d/);
-      expect(await page.locator("#usage-plan").textContent()).toContain("the Enterprise plan: 1 requests a minute");
-    }));
+  const moment =
+    "\\d\\d:\\d\\d:\\d\\d UTC( on \\w+ \\d+)? \\(\\d\\d:\\d\\d:\\d\\d P[DS]T( on \\w+ \\d+)?\\), in \\d+ (seconds?|h \\d+ min|minutes)\\.";
+  const staysWithin = "/docs/limits#how-a-client-stays-within-the-limits";
+
+  it.for([
+    {
+      state: "free",
+      limits: { perMinute: 10, perDay: 1_000 },
+      calls: 7,
+      meters: [3, 993],
+      notices: [/^This key can send requests\.$/],
+      links: [],
+    },
+    {
+      state: "near the end of both limits",
+      limits: { perMinute: 10, perDay: 10 },
+      calls: 8,
+      meters: [2, 2],
+      notices: [
+        new RegExp(`^At least 80 % of the requests of this day are used\\. The limit resets at ${moment}`),
+        new RegExp(`^At least 80 % of the requests of this minute are used\\. The limit resets at ${moment}`),
+      ],
+      links: [staysWithin, staysWithin],
+    },
+    {
+      state: "used up for the minute",
+      limits: { perMinute: 2, perDay: 1_000 },
+      calls: 2,
+      meters: [0, 998],
+      notices: [
+        new RegExp(`^The requests of this minute are used up until ${moment} Requests get 429 RATE_LIMIT_EXCEEDED`),
+      ],
+      links: ["/docs/errors#RATE_LIMIT_EXCEEDED", staysWithin],
+    },
+    {
+      state: "used up for the day, so that the bar of the minute is empty too",
+      limits: { perMinute: 50, perDay: 2 },
+      calls: 2,
+      meters: [0, 0],
+      notices: [new RegExp(`^The requests of this day are used up until ${moment} Until then, requests of all keys`)],
+      links: ["/docs/errors#DAILY_QUOTA_EXCEEDED", "/docs/limits"],
+    },
+    {
+      state: "banned",
+      limits: { perMinute: 1, perDay: 50 },
+      calls: 4,
+      meters: [0, 49],
+      notices: [new RegExp(`^This key is banned until ${moment} It continued to send requests after 429 responses`)],
+      links: ["/docs/errors#API_KEY_BANNED", "/docs/limits#bans"],
+    },
+  ])(
+    "says what to do and until when, for a key that is $state",
+    ({ limits, calls, meters, notices, links }, { store, open }) =>
+      withinOneMinute(async () => {
+        const { page } = await open(390);
+        const key = await store.issueKey(limits);
+        for (let call = 0; call < calls; call += 1) await listPets(page, key);
+        await page.goto("/usage");
+        await enterKey(page, key);
+        await expect.poll(() => readings(page)).toEqual(meters);
+        const shown = await page.locator("#usage-state p").allTextContents();
+        expect(shown).toEqual(notices.map((notice) => expect.stringMatching(notice)));
+        const targets = await page
+          .locator("#usage-state a")
+          .evaluateAll((all) => all.map((to) => to.getAttribute("href")));
+        expect(targets).toEqual(links);
+      }),
+  );
+
+  it("loads the limits again when a minute has ended, before the next refresh", async ({ store, open }) => {
+    const { page } = await open(390);
+    await page.clock.install();
+    // The service answers as if the minute ended in 3 s.
+    await page.route("/rate_limit", async (route) => {
+      const response = await route.fetch();
+      const { minute } = (await response.json()) as { minute: { reset: number } };
+      const date = new Date(1_000 * (minute.reset - 3)).toUTCString();
+      await route.fulfill({ response, headers: { ...response.headers(), date } });
+    });
+    await page.goto("/usage");
+    await enterKey(page, await store.issueKey());
+    await expect.poll(() => page.locator("#gauge-minute .reset").textContent()).toMatch(/in [123] seconds?$/);
+    const loaded = page.waitForRequest("/rate_limit");
+    await page.clock.runFor(5_000);
+    await loaded;
+  });
+
+  it("links the error of a key that is refused to its explanation", async ({ open }) => {
+    const { page } = await open(390);
+    await page.goto("/usage");
+    await enterKey(page, "unknown");
+    const code = page.locator("#usage-state a");
+    expect(await code.textContent()).toBe("API_KEY_INVALID");
+    expect(await code.getAttribute("href")).toBe("/docs/errors#API_KEY_INVALID");
+  });
 });
 
 it("GraphiQL runs the ready queries with the key of another page, and shows headers", async ({ store, open }) => {
@@ -139,6 +223,14 @@ it("GraphiQL runs the ready queries with the key of another page, and shows head
   await expect.poll(() => stateOf(page)).toBe("200 OK, 57 of 60 requests left");
   await page.getByText("Headers of the last response").click();
   expect(await page.locator("#answer-headers").textContent()).toMatch(/x-ratelimit-reset\s*\d{10}/);
+});
+
+it("GraphiQL shows that a request without a valid key uses the quota of the address", async ({ open }) => {
+  const { page } = await open(1280);
+  await page.goto("/graphiql");
+  await enterKey(page, "unknown");
+  const words = /^401 Unauthorized, your address has \d+ of 300 requests without a valid key left$/;
+  await expect.poll(() => stateOf(page)).toMatch(words);
 });
 
 /** Spends one unit. Not with `fetch` in the page, where a refusal counts as a fault of the page. */

@@ -22,7 +22,7 @@ const callsAtOnce = 16;
 describe.each([1, 2, 3])("in front of the quota engine (seed %i)", (seed) => {
   // Also replaces the timers of Bottleneck.
   beforeEach(() => {
-    vi.useFakeTimers({ now: Date.UTC(2027, 4, 3, 12), toFake: ["setTimeout", "clearTimeout", "Date"] });
+    vi.useFakeTimers({ now: Date.UTC(2027, 4, 3, 12), toFake: ["setTimeout", "clearTimeout", "Date", "performance"] });
   });
   afterEach(() => {
     vi.useRealTimers();

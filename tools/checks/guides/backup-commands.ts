@@ -1,24 +1,20 @@
 // Runs the blocks of "Roles" and "Backup and restore" in the operations guide against a server.
-import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type InstalledPostgres, postgresPath, runPostgresProgram } from "@petstore/harness/postgres";
 import { markedCommands, runCommands } from "@petstore/harness/processes";
 
 export interface GuideOptions {
   readonly server: InstalledPostgres;
-  /** The working directory of the operator, with the backup. */
+  /** The home directory of the operator, with the private folder of the guide. */
   readonly folder: string;
 }
 
 /** Runs the block as this user, at the root of the repository like every example. */
 export async function runBlock(mark: string, options: GuideOptions): Promise<void> {
-  const inFolder = (name: string) => join(options.folder, name);
-  for (const name of ["owner-password", "service-password"]) await writeFile(inFolder(name), name);
   const code = (await codeOf(mark))
     // There is no container here. The command itself runs as in the container.
     .replaceAll("docker compose exec -T postgres ", "")
-    .replaceAll(/--file=\S*roles\.sql/g, "--file=tools/deploy/postgres/roles.sql")
-    .replaceAll(/petstore\.dump|\w+-password/g, inFolder);
+    .replaceAll(/--file=\S*roles\.sql/g, "--file=tools/deploy/postgres/roles.sql");
   await runCommands(code, environmentOf(options));
 }
 
@@ -39,6 +35,7 @@ export function environmentOf({ server, folder }: GuideOptions) {
   const urlOf = (username: string) => Object.assign(new URL(server.url), { pathname: "petstore", username }).href;
   return {
     PATH: postgresPath,
+    HOME: folder,
     PGHOST: hostname,
     PGPORT: port,
     PGDATA: join(folder, "data"),
@@ -46,8 +43,9 @@ export function environmentOf({ server, folder }: GuideOptions) {
     PETSTORE_ADMINISTRATOR_URL: urlOf("postgres"),
     DATABASE_OWNER_URL: urlOf("petstore"),
     DATABASE_URL: urlOf("petstore_service"),
-    OWNER_PASSWORD_FILE: join(folder, "owner-password"),
-    SERVICE_PASSWORD_FILE: join(folder, "service-password"),
+    // In the container of PostgreSQL, these are secrets of compose.
+    OWNER_PASSWORD_FILE: join(folder, "petstore-private/owner-password"),
+    SERVICE_PASSWORD_FILE: join(folder, "petstore-private/service-password"),
   };
 }
 

@@ -45,8 +45,8 @@ describeWithProgram("postgres", "every create that was acknowledged before the b
     const stopped = new AbortController();
     let receiving: Promise<void> | undefined;
     const clients = await duringCreates(archive, async ({ creates, createMore }) => {
-      const [createSlot = "", receive = ""] = (await codeOf("wal")).split("\n");
-      await runAsServer(`mkdir petstore-wal && ${createSlot}`, archive);
+      const [makeFolder = "", createSlot = "", receive = ""] = (await codeOf("wal")).split("\n");
+      await runAsServer(`${makeFolder} && ${createSlot}`, archive);
       // The shell becomes the program, so that the signal ends it.
       receiving = runAsServer(`exec ${receive}`, archive, stopped.signal);
       receiving.catch(() => {});
@@ -79,7 +79,7 @@ describeWithProgram("postgres", "every create that was acknowledged before the b
 it("a copy of the stopped store of npm start has every pet and key", async () => {
   await using directory = await openTemporaryDirectory();
   const copy = async (from: string, to: string) => {
-    const code = (await codeOf("copy")).replace(".petstore petstore-copy", `${from} ${to}`);
+    const code = (await codeOf("copy")).replace(".petstore ~/petstore-private/copy", `${from} ${to}`);
     await runCommands(`cd ${directory.path}\n${code}`, { PATH: postgresPath });
   };
   const path = join(directory.path, "store");
@@ -89,9 +89,9 @@ it("a copy of the stopped store of npm start has every pet and key", async () =>
   const created = await fetch(`${first.origin}/v1/pets`, { ...create, headers });
   expect(created.status).toBe(201);
   await first.stop();
-  await copy("store", "petstore-copy");
+  await copy("store", "copy");
   await rm(path, { recursive: true });
-  await copy("petstore-copy", "store");
+  await copy("copy", "store");
 
   await using restored = await startStandaloneStoreIn(path);
   const listed = await fetch(`${restored.origin}/v1/pets`, { headers });

@@ -1,6 +1,6 @@
 // Installs the client as the guides say, in an empty project, from a store of `npm start`.
 import { execFile } from "node:child_process";
-import { readFile, writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
@@ -13,6 +13,8 @@ import { beforeAll, expect, it } from "vitest";
 
 const root = new URL("../../../", import.meta.url);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
+/** The last version with `moduleResolution: node10`. */
+const tsc5 = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript-5/package.json")));
 const bottleneck = fileURLToPath(new URL("packages/client/node_modules/bottleneck", root));
 
 const installation = "curl -LO http://127.0.0.1:3000/petstore-client.tgz && npm i ./petstore-client.tgz";
@@ -35,6 +37,7 @@ const webPlatform = {
   crypto,
   fetch,
   Headers,
+  performance,
   setInterval,
   setTimeout,
   URL,
@@ -49,9 +52,7 @@ beforeAll(async () => {
   // The one dependency of the client comes from the workspace, so that the test needs no registry.
   await run("npm", "install", "--ignore-scripts", bottleneck);
   await run("sh", "-euc", installation.replace("http://127.0.0.1:3000", store.origin));
-  await writeFile(join(project.path, "program.ts"), program(`${store.origin}/v1`, store.demoKey));
-  await writeFile(join(project.path, "tsconfig.json"), JSON.stringify({ compilerOptions, files: ["program.ts"] }));
-  await run(process.execPath, tsc);
+  await compile(".", tsc, {});
 });
 
 it.each(["packages/client/README.md", "services/rest/docs/quickstart.md"])(
@@ -63,9 +64,49 @@ it.each(["packages/client/README.md", "services/rest/docs/quickstart.md"])(
 
 const rex = /^{"id":"\d+","name":"Rex","categoryId":"9007199254740993","status":"available"}\n?$/;
 
+const runProgram = (folder: string) => {
+  const script = `import { createAndFind } from "./${folder}/program.js"; console.log(await createAndFind());`;
+  return run(process.execPath, "--input-type=module", "--eval", script);
+};
+
 it("a TypeScript program in an empty project uses the installed client", async () => {
-  const script = 'import { createAndFind } from "./program.js"; console.log(await createAndFind());';
-  expect(await run(process.execPath, "--input-type=module", "--eval", script)).toMatch(rex);
+  expect(await runProgram(".")).toMatch(rex);
+});
+
+it.each([
+  ["node10", "commonjs", tsc5, { module: "commonjs", moduleResolution: "node10" }],
+  ["node16", "commonjs", tsc, { module: "node16" }],
+  ["nodenext", "commonjs", tsc, { module: "nodenext" }],
+  ["bundler", "module", tsc, { module: "esnext", moduleResolution: "bundler" }],
+] as const)(
+  "with the module resolution %s, a program of the type %s compiles and uses the installed client",
+  async (resolution, type, compiler, options) => {
+    const folder = `${resolution}-${type}`;
+    await mkdir(join(project.path, folder));
+    await writeFile(join(project.path, folder, "package.json"), JSON.stringify({ type }));
+    await compile(folder, compiler, options);
+    const loads = type === "commonjs" ? 'require("@petstore/client")' : 'from "@petstore/client"';
+    expect(await readFile(join(project.path, folder, "program.js"), "utf8")).toContain(loads);
+    expect(await runProgram(folder)).toMatch(rex);
+  },
+);
+
+it("errors of both copies of the package have the same names and codes, and `instanceof` holds for their own copy", async () => {
+  const script = `
+    import * as imported from "@petstore/client";
+    import { createRequire } from "node:module";
+    const required = createRequire(import.meta.url)("@petstore/client");
+    const errorOf = ({ createPetStoreClient }) =>
+      createPetStoreClient({ baseUrl: "${store.origin}/v1", apiKey: "unknown" }).pets.list().catch((error) => error);
+    for (const own of [imported, required]) {
+      const error = await errorOf(own);
+      const classes = [imported, required].map(({ PetStoreError }) => error instanceof PetStoreError);
+      console.log(error.name, error.code, ...classes);
+    }`;
+  await writeFile(join(project.path, "copies.js"), script);
+  expect(await run(process.execPath, "copies.js")).toBe(
+    "PetStoreError API_KEY_INVALID true false\nPetStoreError API_KEY_INVALID false true\n",
+  );
 });
 
 it("the same program, as a bundle of less than 12 kB, runs with the globals of a browser", async () => {
@@ -84,6 +125,14 @@ it("the same program, as a bundle of less than 12 kB, runs with the globals of a
   expect(compressedBytes).toBeLessThan(12_000);
   expect(await runInContext(`${code}; program.createAndFind()`, createContext(webPlatform))).toMatch(rex);
 });
+
+/** Compiles the program in a folder of the project. */
+async function compile(folder: string, compiler: string, options: object): Promise<void> {
+  const config = { compilerOptions: { ...compilerOptions, ...options }, files: ["program.ts"] };
+  await writeFile(join(project.path, folder, "program.ts"), program(`${store.origin}/v1`, store.demoKey));
+  await writeFile(join(project.path, folder, "tsconfig.json"), JSON.stringify(config));
+  await run(process.execPath, compiler, "--project", folder);
+}
 
 function program(baseUrl: string, apiKey: string): string {
   return `

@@ -1,4 +1,4 @@
-// Rules for every Markdown file of the repository.
+// Rules for every Markdown file of the repository, and one for its messages too.
 import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
@@ -8,7 +8,7 @@ import { describe, expect, it } from "vitest";
 
 const root = fileURLToPath(new URL("../../../", import.meta.url));
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
-const files = await markdownFiles("");
+const files = await filesOf("", /\.md$/);
 
 describe.each(files)("%s", (path) => {
   it("links only to files, folders and headings that exist", async () => {
@@ -25,16 +25,26 @@ describe.each(files)("%s", (path) => {
   });
 });
 
+/** npm has an unrelated package of this name. Outside the root of the repository, npx would run it, with DATABASE_URL. */
+it("no guide and no message runs a stranger's package petstore", async () => {
+  const fromNpm = /\b(?:npx|npm (?:exec|install|i)|pnpm dlx|yarn dlx|bunx)\s+(?:-\S+\s+)*petstore(?![\w-])/;
+  const texts = await filesOf("", /\.(?:md|ts|mjs|sh|yaml|html)$|^\.ci\/\w+$/);
+  expect(texts.length).toBeGreaterThan(400);
+  const unsafe: string[] = [];
+  for (const path of texts) if (fromNpm.test(await read(path))) unsafe.push(path);
+  expect(unsafe).toEqual([]);
+});
+
 function read(path: string): Promise<string> {
   return readFile(join(root, path), "utf8");
 }
 
-async function markdownFiles(folder: string): Promise<string[]> {
+async function filesOf(folder: string, name: RegExp): Promise<string[]> {
   const found: string[] = [];
   for (const entry of await readdir(join(root, folder), { withFileTypes: true })) {
     const path = join(folder, entry.name);
-    if (entry.isDirectory() && !skipped.has(entry.name)) found.push(...(await markdownFiles(path)));
-    if (entry.isFile() && entry.name.endsWith(".md")) found.push(path);
+    if (entry.isDirectory() && !skipped.has(entry.name)) found.push(...(await filesOf(path, name)));
+    if (entry.isFile() && name.test(path)) found.push(path);
   }
   return found.sort();
 }

@@ -6,7 +6,7 @@ import { rest } from "../faults/environment/apis.js";
 import { createPet, openConnection, startCreates } from "../faults/environment/load.js";
 import { isAcknowledged, type Result } from "../faults/environment/results.js";
 import { openStoreDatabase } from "../src/store-database.js";
-import { environmentOf, type GuideOptions, runBlock } from "./backup-commands.js";
+import { environmentOf, type GuideOptions, runBlock, runServerBlock } from "./backup-commands.js";
 
 interface Creates {
   readonly apiKey: string;
@@ -18,6 +18,7 @@ type Action = (clients: Creates & { createMore(count: number): Promise<void> }) 
 
 /** Creates the database and its roles in a new server, and runs the action while clients create pets. */
 export async function duringCreates(options: GuideOptions, action: Action): Promise<Creates> {
+  await runServerBlock("private-folder", options);
   await runBlock("roles", options);
   const environment = environmentOf(options);
   await migrate(environment.DATABASE_OWNER_URL);

@@ -1,14 +1,15 @@
 import { readFile, writeFile } from "node:fs/promises";
+import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
-import { isAnswering } from "@petstore/harness/network";
-import { graphqlMain, openTogether, startService } from "@petstore/harness/processes";
+import { isAnswering, startShippedBalancer } from "@petstore/harness/network";
+import { graphqlMain, startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { issueKey, read, run } from "./commands.js";
-import { makeSecrets, startHaproxy } from "./containers.js";
+import { makeSecrets } from "./containers.js";
 
 describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () => {
   const database = await shared(createTestDatabase());
@@ -19,7 +20,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
 
   it("loses no request while an instance under load stops", async () => {
     await using stopping = await startService({ environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" } });
-    await using balancer = await startBalancer({ rest: [stopping.port, rest.port] });
+    await using balancer = await startShippedBalancer({ rest: [stopping.port, rest.port] });
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
     await expect.poll(list).toBe(200);
 
@@ -33,7 +34,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
 
   it("leads every link and file of every page to a service that has it", async () => {
     await using graphql = await startService({ main: graphqlMain, environment });
-    await using balancer = await startBalancer({ rest: [rest.port], graphql: [graphql.port] });
+    await using balancer = await startShippedBalancer({ rest: [rest.port], graphql: [graphql.port] });
     for (const path of ["/", "/graphiql"]) {
       await expect.poll(async () => (await fetch(`${balancer.origin}${path}`)).status).toBe(200);
     }
@@ -64,7 +65,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     const certificate = join(secrets.path, "balancer.pem");
     await writeFile(certificate, `${await secret("redis.crt")}${await secret("redis.key")}`);
     const port = await choosePort(undefined);
-    await using balancer = await startBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
+    await using balancer = await startShippedBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
     const authority = ["--cacert", join(secrets.path, "authority.crt")];
     const address = ["--resolve", `redis:${port}:127.0.0.1`, `https://redis:${port}`];
     const { stdout } = await run("curl", ["--silent", "--include", ...authority, ...address]);
@@ -72,9 +73,37 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     expect((await fetch(balancer.origin)).headers.get("Strict-Transport-Security")).toBeNull();
   });
 
+  it("keeps 1,000 connections of a client address, closes further ones, and serves other addresses", async () => {
+    await using balancer = await startBalancer({ rest: [rest.port] });
+    const port = Number(new URL(balancer.origin).port);
+    const sockets: Socket[] = [];
+    const open = (localAddress: string) => {
+      const socket = connect({ host: "127.0.0.1", port, localAddress });
+      sockets.push(socket);
+      // The balancer may reset a connection that it refuses.
+      socket.on("error", () => {});
+      return socket;
+    };
+    const isServed = (localAddress: string) =>
+      new Promise<boolean>((resolve) => {
+        const socket = open(localAddress);
+        socket.write("GET /v1/pets HTTP/1.1\r\nHost: petstore\r\n\r\n");
+        socket.once("data", () => resolve(true));
+        socket.once("close", () => resolve(false));
+      });
+
+    // The connection of `startBalancer` comes from 127.0.0.1.
+    const kept = await Promise.all(Array.from({ length: 1_000 }, () => isServed("127.0.0.2")));
+    expect(kept.filter((served) => !served)).toEqual([]);
+    expect([await isServed("127.0.0.2"), await isServed("127.0.0.3")]).toEqual([false, true]);
+    sockets[0]?.destroy();
+    await expect.poll(() => isServed("127.0.0.2")).toBe(true);
+    for (const socket of sockets) socket.destroy();
+  });
+
   it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
     const port = await choosePort(undefined);
-    await using balancer = await startBalancer({ rest: [port] });
+    await using balancer = await startShippedBalancer({ rest: [port] });
     const alone = await fetch(`${balancer.origin}/v1/pets`);
     expect(alone.headers.get("Retry-After")).toBe("1");
     expect(await alone.json()).toEqual({ code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 });
@@ -105,26 +134,4 @@ async function linkedPaths(origin: string): Promise<string[]> {
     }
   }
   return [...paths];
-}
-
-/** HAProxy of compose.yaml, for services that listen on these ports. */
-function startBalancer(
-  { rest = [], graphql = [] }: { readonly rest?: readonly number[]; readonly graphql?: readonly number[] },
-  environment: Readonly<Record<string, string>> = {},
-) {
-  return openTogether(async (use) => {
-    const port = await choosePort(undefined);
-    const servers = (name: string, ports: readonly number[]) =>
-      ports.map((one) => `server ${name}${one} 127.0.0.1:${one}`).join("\n  ");
-    const replacements = [
-      [":8080", `:${port}`],
-      ["server-template rest 1-10 rest:3000", servers("rest", rest)],
-      ["server-template graphql 1-10 graphql:3000", servers("graphql", graphql)],
-    ] as const;
-    const program = use(await startHaproxy("haproxy.cfg", replacements, environment));
-    const origin = `http://127.0.0.1:${port}`;
-    // Any answer is enough: no service may be reachable yet.
-    await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
-    return { origin };
-  });
 }

@@ -3,7 +3,9 @@ import { X509Certificate } from "node:crypto";
 import { readFile, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { shared } from "@petstore/harness";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
+import { folder, run } from "./commands.js";
 import { makeSecrets, readCompose } from "./containers.js";
 
 const secrets = await shared(makeSecrets());
@@ -87,4 +89,14 @@ it("make-secrets.sh makes the addresses of the two roles, and the certificates o
     expect(certificate.verify(authority.publicKey)).toBe(true);
     expect(certificate.checkHost(host)).toBe(host);
   }
+});
+
+it("make-secrets.sh says what it made, and changes nothing and says so when it runs again", async () => {
+  await using directory = await openTemporaryDirectory();
+  const makeOnce = () => run("sh", [join(folder, "make-secrets.sh")], { cwd: directory.path });
+  expect((await makeOnce()).stdout).toContain(`in ${join(directory.path, "secrets")}.`);
+  const password = () => readFile(join(directory.path, "secrets/owner-password"), "utf8");
+  const made = await password();
+  await expect(makeOnce()).rejects.toMatchObject({ code: 1, stderr: expect.stringContaining("nothing was changed") });
+  expect(await password()).toBe(made);
 });

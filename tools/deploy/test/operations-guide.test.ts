@@ -1,7 +1,11 @@
 // Every command of the operations guide is run. Other tests run the marked blocks on real servers. This file runs the rest: the
 // commands for compose and Kubernetes only until they connect, because they need a Docker daemon or a cluster.
+import { copyFile, readdir, readFile, stat } from "node:fs/promises";
+import { join } from "node:path";
+import dockerignore from "@balena/dockerignore";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
+import { markedCommands, openTemporaryDirectory } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { folder, petstore, read, run } from "./commands.js";
 import { readCompose } from "./containers.js";
@@ -13,10 +17,15 @@ const blocks = [...guide.matchAll(/(?:^<!-- (\S+) -->\n)?^ *```sh\n(.*?)^ *```$/
 const inline = [...guide.replaceAll(/^ *```.*?^ *```$/gms, "").matchAll(/`([^`]+)`/g)].map(([, code = ""]) => code);
 const commands = [...blocks.flatMap((block) => block.commands), ...inline.flatMap((code) => pipelineOf(code))];
 /** These files run the blocks that they name. */
-const tests = ["deploy/test/containers.ts", "checks/guides/examples.test.ts", "checks/guides/backup.test.ts"];
+const tests = [
+  "deploy/test/containers.ts",
+  "checks/guides/examples.test.ts",
+  "checks/guides/backup.test.ts",
+  "checks/guides/store-with-creates.ts",
+];
 
 const petstoreGroups =
-  /^(?:npx petstore|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
+  /^(?:node tools\/admin\/bin\/petstore\.mjs|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
 it("has no block that no test runs", async () => {
   const texts = await Promise.all(tests.map((file) => read(`../${file}`)));
@@ -35,6 +44,44 @@ it("uses the petstore command as it is", { timeout: 600_000 }, async () => {
     const words = command.replace("ACCOUNT", "shop").replace("ID", "1").replace("issue -", "issue shop -").split(" ");
     // 1: understood, but there is no database. 2: not understood.
     await expect(petstore("postgres://nobody@127.0.0.1:1/none", ...words), command).rejects.toMatchObject({ code: 1 });
+  }
+});
+
+it("writes passwords and backups to a folder that only its user enters, outside the repository", async () => {
+  const code = [...guide.matchAll(/^ *```sh\n(.*?)^ *```$/gms)].map(([, block = ""]) => block).join("");
+  const secrets = code.match(/[^\s="']*(?:-password|\.dump|\/base|\/wal|\/copy)(?![\w-])/g) ?? [];
+  expect(secrets.length).toBeGreaterThan(10);
+  // Compose mounts the files of make-secrets.sh in /run/secrets.
+  expect(
+    secrets.filter((path) => !/^(?:\$\(cat |(?:~|\$HOME)\/petstore-private\/|\/run\/secrets\/)/.test(path)),
+  ).toEqual([]);
+
+  await using home = await openTemporaryDirectory();
+  const commands = await markedCommands("tools/deploy/operations.md", "private-folder");
+  await run("sh", ["-euc", commands], { env: { PATH: process.env.PATH, HOME: home.path } });
+  const made = join(home.path, "petstore-private");
+  expect((await stat(made)).mode & 0o777).toBe(0o700);
+  const passwords = await Promise.all((await readdir(made)).map((name) => readFile(join(made, name), "utf8")));
+  expect(passwords).toEqual(Array(2).fill(expect.stringMatching(/^[0-9a-f]{48}\n$/)));
+  expect(passwords[0]).not.toBe(passwords[1]);
+});
+
+it.each([
+  "owner-password",
+  "service-password",
+  "petstore.dump",
+  "petstore-base/PG_VERSION",
+  "petstore-copy/cluster/service-password",
+  "petstore-wal/000000010000000000000001.partial",
+  "petstore-private/base/PG_VERSION",
+])("git and the build of the images ignore %s, which a guide has named", async (name) => {
+  const ignored = dockerignore.default().add((await read("Dockerfile.dockerignore")).split("\n"));
+  await using directory = await openTemporaryDirectory();
+  await copyFile(join(folder, "../../.gitignore"), join(directory.path, ".gitignore"));
+  await run("git", ["init", "--quiet"], { cwd: directory.path });
+  for (const path of [name, `tools/admin/${name}`]) {
+    expect(ignored.ignores(path), path).toBe(true);
+    await run("git", ["check-ignore", "--quiet", path], { cwd: directory.path });
   }
 });
 

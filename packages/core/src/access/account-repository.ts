@@ -26,6 +26,7 @@ export type NewAccount = Pick<Account, "name" | "plan" | "customLimits">;
 export interface AccountRepository {
   /** `undefined` if the name is taken. */
   create(account: NewAccount): Promise<Account | undefined>;
+  find(id: bigint): Promise<Account | undefined>;
   findByName(name: string): Promise<Account | undefined>;
   list(): Promise<Account[]>;
   /** The account with its new plan and limits; `undefined` if no account has this name. */
@@ -55,6 +56,7 @@ export function createAccountRepository(database: Database, actor: string): Acco
         .returning(accountColumns);
       return run("account create", inserted);
     },
+    find: async (id) => (await runUnprepared<Account>(database, "read", accounts.where("id", "=", id)))[0],
     findByName: async (name) => (await runUnprepared<Account>(database, "read", accounts.where("name", "=", name)))[0],
     list: () => runUnprepared<Account>(database, "read", accounts.orderBy("id")),
     setPlan: ({ name, plan, customLimits }) =>

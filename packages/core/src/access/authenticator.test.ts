@@ -65,13 +65,16 @@ describe("the authenticator", () => {
   });
 
   it("keeps known keys in memory through a flood of unknown ones", async () => {
-    const { authenticate, lookUps, known } = open();
+    const { authenticate, clock, database, lookUps, known } = open();
     await authenticate(known);
     for (let request = 0; request < 10_000; request++) {
+      // As many look-ups as the limiter allows.
+      clock.nowMs += 20;
       await authenticate(mintApiKey("live", randomBytes), `client ${request >> 3}`);
     }
-    await authenticate(known);
-    expect(lookUps.filter((digest) => digest === digestApiKey(known))).toHaveLength(1);
+    expect(lookUps).toHaveLength(10_001);
+    database.fault = unreachable;
+    expect(await authenticate(known)).toMatchObject({ ...accepted, isStale: true });
   });
 
   it("refuses an expired key from the millisecond of its expiry, also while PostgreSQL is unreachable", async () => {
@@ -97,6 +100,19 @@ describe("the authenticator", () => {
     expect(authenticator.cache().refusals).toBe(1);
     authenticator.invalidateAll();
     expect(await authenticate(known)).toMatchObject(accepted);
+  });
+
+  it("answers 503 to keys that it has not seen, valid or not, after 200 unknown keys from many clients", async () => {
+    const { authenticate, clock, lookUps, known } = open();
+    await authenticate(known);
+    clock.nowMs += 6_000;
+    const guess = (client: number) => authenticate(mintApiKey("live", randomBytes), `client ${client}`);
+    for (let client = 0; client < 200; client++) {
+      expect(await guess(client)).toMatchObject(rejected("API_KEY_INVALID"));
+    }
+    await expect(guess(200)).rejects.toMatchObject(unavailable);
+    expect(lookUps).toHaveLength(201);
+    expect(await authenticate(known, "client 201")).toMatchObject(accepted);
   });
 });
 

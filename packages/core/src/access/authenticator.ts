@@ -53,7 +53,7 @@ export interface KeyCacheUse {
   /** Checks that used a fresh cached result, or waited for the look-up of another request. */
   readonly hits: number;
   readonly misses: number;
-  /** Look-ups refused because the client had sent too many unknown keys. */
+  /** Look-ups refused because the client, or all clients together, had sent too many unknown keys. */
   readonly refusals: number;
   readonly size: number;
 }

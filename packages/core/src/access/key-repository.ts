@@ -78,6 +78,10 @@ export interface KeyRepository {
   /** Makes every instance end the ban of the lineage and forget its strikes. `undefined` if no key has this id. */
   liftBan(id: bigint): Promise<KeyRecord | undefined>;
   find(id: bigint): Promise<KeyRecord | undefined>;
+  /** All keys of these lineages, ascending by id, with the age of the last lift by the clock of PostgreSQL. */
+  listLineages(
+    lineages: readonly bigint[],
+  ): Promise<(KeyRecord & { readonly accountName: string; readonly banLiftedAgoMs?: number })[]>;
   /** `text` is a whole key or starts with a visible prefix. Several keys may share a prefix. */
   search(text: string): Promise<(KeyRecord & { readonly accountName: string })[]>;
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
@@ -89,6 +93,10 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
   }
 
   const keys = queryBuilder.selectFrom("api_keys").select(keyColumns);
+  const keysWithAccount = keys
+    .innerJoin("accounts", "accounts.id", "account_id")
+    .select("accounts.name as accountName")
+    .orderBy("api_keys.id");
   const update = queryBuilder.updateTable("api_keys").returning(keyColumns);
   const updateUnrevoked = update.where("revoked_at", "is", null);
 
@@ -152,14 +160,16 @@ export function createKeyRepository(database: Database, actor: string): KeyRepos
       return (await run("ban lift", lifted)).find((key) => key.id === id);
     },
     find,
+    listLineages: (lineages) =>
+      runUnprepared<KeyRecord & { accountName: string; banLiftedAgoMs?: number }>(
+        database,
+        "read",
+        keysWithAccount.select(banLiftedAgoMs).where(sql<boolean>`${lineage} = any(${lineages.map(String)}::bigint[])`),
+      ),
     search(text) {
-      const found = keys
-        .innerJoin("accounts", "accounts.id", "account_id")
-        .select("accounts.name as accountName")
-        .orderBy("api_keys.id");
       const searched = isWellFormedApiKey(text)
-        ? found.where("digest", "=", bytesOf(digestApiKey(text)))
-        : found.where("prefix", "=", visiblePrefix(text));
+        ? keysWithAccount.where("digest", "=", bytesOf(digestApiKey(text)))
+        : keysWithAccount.where("prefix", "=", visiblePrefix(text));
       return runUnprepared<KeyRecord & { accountName: string }>(database, "read", searched);
     },
     async findByDigest(digest) {
@@ -185,6 +195,8 @@ const keyColumns = [
   sql<string | null>`to_char(last_used_on, 'YYYY-MM-DD')`.as("lastUsedOn"),
 ] as const;
 
+const banLiftedAgoMs = millisecondsBetween("ban_lifted_at", "now()").as("banLiftedAgoMs");
+
 export const today: RawBuilder<string> = sql`(now() at time zone 'UTC')::date`;
 
 const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
@@ -199,7 +211,7 @@ const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
         "plan",
         customLimitsColumn,
         millisecondsBetween("now()", "expires_at").as("expiresInMs"),
-        millisecondsBetween("ban_lifted_at", "now()").as("banLiftedAgoMs"),
+        banLiftedAgoMs,
         "suspended_at as accountSuspendedAt",
         sql<boolean>`last_used_on is not distinct from ${today}`.as("isUsedToday"),
       ])

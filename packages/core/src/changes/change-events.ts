@@ -6,6 +6,7 @@
  */
 import { z } from "zod";
 import type { QuotaMode } from "../quota/decision.js";
+import type { Ban, KeyPenalty } from "../quota/penalties.js";
 import type { Limits } from "../quota/plan.js";
 import type { Usage } from "../quota/quota.js";
 
@@ -21,16 +22,38 @@ export type ChangeEvent =
   | { readonly kind: "pets-changed" }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
 
+/** An instance of an older release does not respond to a request that it does not know, and ignores fields of others. */
 export type OperatorRequest =
   | { readonly about: "presence" }
-  | { readonly about: "usage"; readonly account: string; readonly limits: Limits };
+  | {
+      readonly about: "usage";
+      readonly account: string;
+      readonly limits: Limits;
+      /** The lineages of the keys whose penalties the response shows, at most `maxPenalties`. */
+      readonly keys?: readonly string[] | undefined;
+    }
+  /** Only the instances in `of` respond, because all instances that share a Redis would read the same bans in it. */
+  | { readonly about: "bans"; readonly of: readonly string[] };
 
 export interface OperatorResponse {
   readonly question: string;
   readonly instance: string;
   readonly mode: QuotaMode;
   readonly usage?: Usage | undefined;
+  /** Of the keys of the request. Absent if they could not be read, and from releases up to 1.1. */
+  readonly penalties?: readonly KeyPenalty[] | undefined;
+  readonly bans?: readonly ReportedBan[] | undefined;
+  /** True if the bans could not be read. */
+  readonly failed?: boolean | undefined;
+  /** True if another part of the response follows, with further bans. */
+  readonly more?: boolean | undefined;
 }
+
+/** Releases up to 1.1 do not report the age. */
+export type ReportedBan = Omit<Ban, "sinceMs"> & Partial<Pick<Ban, "sinceMs">>;
+
+/** A message has at most 8,000 bytes. Each of these takes up to 140. */
+export const maxPenalties = 50;
 
 export function readChangeEvent(payload: string): ChangeEvent | undefined {
   return changeEventSchema.safeParse(parseJson(payload)).data;
@@ -46,6 +69,20 @@ const whole = z.int().nonnegative();
 const limits = z.object({ perMinute: z.int().positive(), perDay: z.int().positive() });
 const windowState = z.object({ limit: whole, used: whole, resetAtMs: whole });
 
+const reportedBan = z.object({
+  account: id,
+  key: id,
+  bannedUntilMs: whole,
+  sinceMs: z.int().exactOptional(),
+});
+const penalty = z.object({
+  key: id,
+  sinceMs: z.int(),
+  bannedUntilMs: whole.exactOptional(),
+  strikes: whole,
+  strikesThatBan: whole,
+});
+
 const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("account-changed"), account: id }),
   z.object({ kind: z.literal("pets-changed") }),
@@ -54,7 +91,8 @@ const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
     question: name,
     ask: z.discriminatedUnion("about", [
       z.object({ about: z.literal("presence") }),
-      z.object({ about: z.literal("usage"), account: id, limits }),
+      z.object({ about: z.literal("usage"), account: id, limits, keys: z.array(id).max(maxPenalties).optional() }),
+      z.object({ about: z.literal("bans"), of: z.array(name) }),
     ]),
   }),
 ]);
@@ -64,6 +102,10 @@ const responseSchema: z.ZodType<OperatorResponse> = z.object({
   instance: name,
   mode: z.enum(["local", "shared", "fallback"]),
   usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
+  penalties: z.array(penalty).optional(),
+  bans: z.array(reportedBan).optional(),
+  failed: z.boolean().optional(),
+  more: z.boolean().optional(),
 });
 
 function parseJson(text: string): unknown {

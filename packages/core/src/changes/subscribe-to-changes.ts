@@ -9,6 +9,7 @@ import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import {
   changeChannel,
+  maxPenalties,
   type OperatorRequest,
   type OperatorResponse,
   readChangeEvent,
@@ -44,14 +45,50 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
   }
 
   async function respond(question: string, request: OperatorRequest): Promise<void> {
-    try {
-      const usage = request.about === "usage" ? await quotas.accounts.usage(request) : undefined;
-      const response: OperatorResponse = { question, instance, mode: quotas.mode(), usage };
+    const send = async (known: Partial<OperatorResponse>) => {
+      const response: OperatorResponse = { question, instance, mode: quotas.mode(), ...known };
       await database.run(notify, { payload: JSON.stringify(response) });
+    };
+    try {
+      if (request.about === "presence") await send({});
+      if (request.about === "usage") await send(await usageOf(request));
+      if (request.about === "bans" && request.of.includes(instance)) {
+        for (const part of await partsOfBans()) await send(part);
+      }
     } catch (error) {
       // The operator learns that an instance did not respond.
       log.warn({ error }, "could not respond to an operator's request");
     }
+  }
+
+  async function usageOf(request: Extract<OperatorRequest, { about: "usage" }>): Promise<Partial<OperatorResponse>> {
+    const { keys = [] } = request;
+    const [usage, penalties] = await Promise.all([
+      quotas.accounts.usage(request),
+      orUndefined(quotas.accounts.penalties({ ...request, keys })),
+    ]);
+    return { usage, penalties };
+  }
+
+  /** At least one part, even without a ban. */
+  async function partsOfBans(): Promise<Partial<OperatorResponse>[]> {
+    const mode = quotas.mode();
+    const bans = await orUndefined(quotas.accounts.bans());
+    if (bans === undefined) return [{ mode, failed: true }];
+    const parts = Math.max(1, Math.ceil(bans.length / maxPenalties));
+    return Array.from({ length: parts }, (_, part) => ({
+      mode,
+      bans: bans.slice(part * maxPenalties, (part + 1) * maxPenalties),
+      more: part < parts - 1,
+    }));
+  }
+
+  /** The operator learns that they are unknown. */
+  function orUndefined<Read>(read: Promise<Read>): Promise<Read | undefined> {
+    return read.catch((error: unknown) => {
+      log.warn({ error }, "could not read the bans for an operator");
+      return undefined;
+    });
   }
 
   return openSession({

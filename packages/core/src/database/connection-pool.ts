@@ -1,10 +1,10 @@
-import { type Client, DatabaseError, Pool, type PoolClient } from "pg";
+import { DatabaseError, Pool, type PoolClient } from "pg";
 import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
   type BoundQuery,
   closeTimeoutMs,
-  createClient,
   destroySocket,
+  ProtectedClient,
   requirePrimary,
   sendQuery,
 } from "./connection.js";
@@ -23,8 +23,7 @@ export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
   const { size, config, onServer, onLoss, onTimeout } = options;
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
-    // The pool calls this with `new`, and gets the object that the function returns.
-    Client: createClient as unknown as new () => Client,
+    Client: ProtectedClient,
     max: size,
     // Idle connections stay open: an idle timeout would set and clear a timer for every query.
     idleTimeoutMillis: 0,

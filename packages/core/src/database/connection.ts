@@ -2,6 +2,7 @@
 import { Client, type ClientBase, type ClientConfig, Query } from "pg";
 import { setReplyTimeout } from "../database-calls.js";
 import { DatabaseTimeout } from "./database-errors.js";
+import { refuseUnsafePasswordRequests } from "./password-requests.js";
 
 export interface BoundQuery {
   /** The name of the prepared statement. By default, nothing is prepared. */
@@ -13,12 +14,14 @@ export interface BoundQuery {
 }
 
 /**
+ * Every connection to PostgreSQL begins here, because only these clients protect the password.
+ *
  * The constructor of pg throws if a certificate file in the URL is unreadable. In a callback of the pool, this error would
  * end the process. So `connect` rejects with the error instead.
  */
 export function createClient(config: ClientConfig): Client {
   try {
-    return new Client(config);
+    return refuseUnsafePasswordRequests(new Client(config));
   } catch (error) {
     const connect = async (callback?: (error: unknown) => void) => {
       if (callback === undefined) throw error;
@@ -27,6 +30,9 @@ export function createClient(config: ClientConfig): Client {
     return Object.assign(new Client(), { connect }) as Client;
   }
 }
+
+/** The option `Client` of a pool, which calls it with `new`, and gets the object that the function returns. */
+export const ProtectedClient = createClient as unknown as new () => Client;
 
 /** This process gives up later than the server, so that the server's own error can arrive. */
 export const answerGraceMs = 100;

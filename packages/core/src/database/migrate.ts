@@ -1,6 +1,8 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { Kysely, PostgresDialect, sql, type Transaction } from "kysely";
 import { DatabaseError, Pool } from "pg";
+import { ProtectedClient } from "./connection.js";
+import { explainEncoding } from "./encoding.js";
 import { migrations } from "./migrations/migrations.js";
 
 /** The service needs a database with this migration. */
@@ -14,7 +16,9 @@ const tableWaitMs = 200;
 const pauseMs = 1_000;
 
 /**
- * Brings the database to the current schema, and returns the names of the migrations that ran. Several processes may call
+ * Brings the database to the current schema, and returns the names of the migrations that ran. Creates no tables in a database
+ * whose encoding cannot hold every name. A database that has tables is migrated, so that a running store can be upgraded, and
+ * `petstore doctor` reports its encoding. Several processes may call
  * this at once: one migrates, and the others wait for at most `lockWaitMs`. If the first process stops in the middle,
  * PostgreSQL ends its session before the others give up.
  */
@@ -42,12 +46,19 @@ export async function migrate(
 
 async function runPending(db: Transaction<unknown>): Promise<string[]> {
   const pending = await pendingIn(db);
+  if (pending.length === Object.keys(migrations).length) await requireEncoding(db);
   if (pending.length > 0) await sql.raw(createMigrationTable).execute(db);
   for (const name of pending) {
     await sql.raw(migrations[name] ?? "").execute(db);
     await sql`insert into kysely_migration values (${name}, ${sql.raw(isoTime)})`.execute(db);
   }
   return pending;
+}
+
+async function requireEncoding(db: Transaction<unknown>): Promise<void> {
+  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
+  const unusable = explainEncoding(rows[0]?.server_encoding ?? "");
+  if (unusable !== undefined) throw new Error(`${unusable.fault}. ${unusable.cure}`);
 }
 
 function refusal(isAlone: boolean, lockWaitMs: number): string {
@@ -72,6 +83,7 @@ async function inTransaction<Result>(
   work: (db: Transaction<unknown>) => Promise<Result>,
 ): Promise<Result> {
   const pool = new Pool({
+    Client: ProtectedClient,
     connectionString: url,
     application_name: "petstore-migrate",
     max: 1,

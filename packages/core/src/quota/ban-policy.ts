@@ -1,3 +1,4 @@
+import type { KeyPenalty } from "./penalties.js";
 import { dayMs } from "./window.js";
 
 /**
@@ -61,17 +62,42 @@ export function afterRefusal(
   policy: BanPolicy,
 ): Penalty {
   const before = penalty ?? untouched;
-  const episodeEndMs = Math.min(before.retryAtMs, before.episodeStartMs + policy.longestEpisodeMs);
-  if (episodeEndMs <= call.nowMs) {
+  if (episodeEndMs(before, policy) <= call.nowMs) {
     return { ...before, episodeStartMs: call.nowMs, retryAtMs: call.retryAtMs, strikes: 0 };
   }
   const retryAtMs = Math.min(before.retryAtMs, call.retryAtMs);
   const wasInFlight = call.nowMs - before.episodeStartMs <= policy.graceMs;
   const isEarly = retryAtMs - call.nowMs <= policy.earlyMs;
   const strikes = before.strikes + (wasInFlight || isEarly ? 0 : 1);
-  const strikesThatBan = Math.max(policy.minimumStrikes, policy.strikesPerUnit * call.minuteLimit);
-  const isBanned = policy.minimumStrikes > 0 && strikes >= strikesThatBan;
+  const isBanned = policy.minimumStrikes > 0 && strikes >= strikesThatBan(call.minuteLimit, policy);
   return isBanned ? ban(before, call.nowMs, policy) : { ...before, retryAtMs, strikes };
+}
+
+/** What a penalty means for its key now. `undefined` if the key is not banned and has no strikes. */
+export function currentPenalty(
+  key: string,
+  penalty: Penalty,
+  now: { readonly nowMs: number; readonly minuteLimit: number },
+  policy: BanPolicy,
+): KeyPenalty | undefined {
+  const isBanned = penalty.bannedUntilMs > now.nowMs;
+  const strikes = episodeEndMs(penalty, policy) > now.nowMs ? penalty.strikes : 0;
+  if (!isBanned && strikes === 0) return undefined;
+  return {
+    key,
+    sinceMs: now.nowMs - penalty.episodeStartMs,
+    ...(isBanned && { bannedUntilMs: penalty.bannedUntilMs }),
+    strikes,
+    strikesThatBan: policy.minimumStrikes === 0 ? 0 : strikesThatBan(now.minuteLimit, policy),
+  };
+}
+
+function episodeEndMs({ retryAtMs, episodeStartMs }: Penalty, { longestEpisodeMs }: BanPolicy): number {
+  return Math.min(retryAtMs, episodeStartMs + longestEpisodeMs);
+}
+
+function strikesThatBan(minuteLimit: number, { minimumStrikes, strikesPerUnit }: BanPolicy): number {
+  return Math.max(minimumStrikes, strikesPerUnit * minuteLimit);
 }
 
 /** The penalty of a ban whose start and level are unknown. It counts as the first ban in a row, begun at `nowMs`. */

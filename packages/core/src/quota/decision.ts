@@ -13,10 +13,10 @@ export interface Admitted extends Decided {
   readonly outcome: "admitted";
 }
 
-/** A window had too few units left. Nothing was reserved. */
+/** A window had too few units left. Nothing was reserved, and a refused extension still holds its one unit. */
 export interface Refused extends Decided {
   readonly outcome: "refused";
-  /** The window with too few units left. In an outage, only the share of this instance counts. */
+  /** The window with too few units left, for an extension with its held unit used. In an outage, only the share of this instance counts. */
   readonly by: "minute" | "day";
   readonly retryAtMs: number;
 }
@@ -25,6 +25,8 @@ export interface Refused extends Decided {
 export interface Banned extends Decided {
   readonly outcome: "banned";
   readonly bannedUntilMs: number;
+  /** True for the refusal that began the ban. */
+  readonly beginsBan: boolean;
   /** The end of the ban or the reset of the window with too few units left: the later of the two. */
   readonly retryAtMs: number;
 }
@@ -55,10 +57,15 @@ export function refusingWindow({ minute, day }: Windows, cost: number): "minute"
   return undefined;
 }
 
-export function bannedDecision(mode: QuotaMode, windows: Windows, bannedUntilMs: number, cost: number): Banned {
+export function bannedDecision(
+  mode: QuotaMode,
+  windows: Windows,
+  ban: { readonly bannedUntilMs: number; readonly beginsBan: boolean },
+  cost: number,
+): Banned {
   const by = refusingWindow(windows, cost);
   const roomAtMs = by === undefined ? 0 : windows[by].resetAtMs;
-  return { outcome: "banned", mode, ...windows, bannedUntilMs, retryAtMs: Math.max(bannedUntilMs, roomAtMs) };
+  return { outcome: "banned", mode, ...windows, ...ban, retryAtMs: Math.max(ban.bannedUntilMs, roomAtMs) };
 }
 
 /** 0 if the plan was lowered below the units that were already used. */

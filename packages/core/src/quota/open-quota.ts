@@ -7,8 +7,10 @@ import { createLastKnownCounts } from "./engines/fallback/last-known-counts.js";
 import { createLocalQuota } from "./engines/local-quota.js";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 import { createRedisQuota } from "./engines/redis-quota.js";
+import type { Penalties } from "./penalties.js";
 import type { Limits } from "./plan.js";
 import type { Quota } from "./quota.js";
+import { type ReportedQuota, reportBans } from "./report-bans.js";
 
 export interface QuotaConfig {
   readonly banPolicy: BanPolicy;
@@ -21,7 +23,7 @@ export interface QuotaConfig {
 }
 
 export interface Quotas extends Disposable {
-  readonly accounts: Quota;
+  readonly accounts: ReportedQuota & Penalties;
   /** Always counted in this process, in bounded memory: addresses that clients invent would fill Redis. */
   readonly addresses: Quota;
   mode(): QuotaMode;
@@ -36,7 +38,7 @@ export async function openQuotas(
   const { banPolicy, instances, failureMode } = config;
   if (config.redis === undefined) {
     return {
-      accounts: createLocalQuota({ now, banPolicy }),
+      accounts: reportBans(createLocalQuota({ now, banPolicy }), log),
       addresses: createLocalQuota({ now, capacity: maxAddresses }),
       mode: () => "local",
       outages: () => 0,
@@ -53,7 +55,7 @@ export async function openQuotas(
   const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, currentOutage: breaker.outages });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
   return {
-    accounts: createFallbackQuota({ redisQuota, breaker, counts, failureMode }),
+    accounts: reportBans(createFallbackQuota({ redisQuota, breaker, counts, failureMode }), log),
     // On the clock of Redis, so that all instances report the same resets.
     addresses: createLocalQuota({ now: counts.now, capacity: maxAddresses }),
     mode: () => (breaker.canCall() ? "shared" : "fallback"),

@@ -32,9 +32,9 @@ export interface Quota {
   /** Rejects with SERVICE_UNAVAILABLE if Redis is unavailable and `failureMode` is `deny`. */
   reserve(reservation: Reservation): Promise<Decision>;
   /**
-   * Changes an admitted reservation from one unit to `cost` units, in one atomic step: gives the held unit back to the windows
-   * of `heldIn` that still run, then reserves `cost`. If the decision is not admitted, the request holds no units. If the
-   * promise rejects, the held unit may have been given back already: do not refund it.
+   * Changes an admitted reservation from one unit to `cost` units, in one atomic step. The held unit counts towards `cost` in
+   * the windows of `heldIn` that still run. If the decision is not admitted, the request still holds its one unit, which paid
+   * for the work that found out the cost. If the promise rejects, it holds that unit at least.
    */
   extend(extension: Reservation & { readonly heldIn: Admitted }): Promise<Decision>;
   /** Both windows as they are now, or as they were last known. Reserves nothing. */

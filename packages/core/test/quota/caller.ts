@@ -5,6 +5,7 @@ import { type BanPolicy, defaultBanPolicy } from "../../src/quota/ban-policy.js"
 import type { Admitted, Decision } from "../../src/quota/decision.js";
 import { createLocalQuota, type LocalQuotaOptions } from "../../src/quota/engines/local-quota.js";
 import { createRedisQuota } from "../../src/quota/engines/redis-quota.js";
+import type { Ban, KeyPenalty, Penalties } from "../../src/quota/penalties.js";
 import type { Limits } from "../../src/quota/plan.js";
 import type { Quota, Usage } from "../../src/quota/quota.js";
 import { dayMs, type Windows } from "../../src/quota/window.js";
@@ -18,13 +19,13 @@ export const oneStrike: BanPolicy = { ...defaultBanPolicy, minimumStrikes: 1, st
 
 /** An engine under test and the clock it decides by. */
 export interface OpenedQuota {
-  readonly quota: Quota;
+  readonly quota: Quota & Penalties;
   /** Epoch milliseconds, whole. The clock stands still between two calls and may be set back. */
   readonly setNow: (nowMs: number) => void;
 }
 
 /** Opens an engine that takes its time from the test. */
-export function openAtVirtualTime(create: (options: { readonly now: () => number }) => Quota): OpenedQuota {
+export function openAtVirtualTime(create: (options: { readonly now: () => number }) => Quota & Penalties): OpenedQuota {
   let nowMs = 0;
   return {
     quota: create({ now: () => nowMs }),
@@ -55,6 +56,12 @@ export interface Caller {
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
   usage(nowMs: number): Promise<Usage>;
   refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
+  readonly account: string;
+  readonly key: string;
+  /** Those of this key and of other keys of the account. */
+  penalties(nowMs: number, ...others: readonly Caller[]): Promise<readonly KeyPenalty[]>;
+  /** The bans of this account. */
+  bans(nowMs: number): Promise<Ban[]>;
   liftBan(nowMs: number, liftedAgoMs?: number): Promise<void>;
   /** Another key of the same account. */
   sibling(): Caller;
@@ -73,13 +80,15 @@ export function createCaller(
   { account, key }: { readonly account: string; readonly key?: string } = { account: randomUUID(), key: randomUUID() },
 ): Caller {
   const who = key === undefined ? { account, limits } : { account, key, limits };
-  const at = (nowMs: number): Quota => {
+  const at = (nowMs: number): Quota & Penalties => {
     opened.setNow(nowMs);
     return opened.quota;
   };
   const reserve = (nowMs: number, cost = 1) => at(nowMs).reserve({ ...who, cost });
 
   return {
+    account,
+    key: key ?? "",
     reserve,
     async admit(nowMs, cost) {
       const decision = await reserve(nowMs, cost);
@@ -101,6 +110,9 @@ export function createCaller(
     usage: (nowMs) => at(nowMs).usage(who),
     refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
     liftBan: (nowMs, liftedAgoMs = 0) => at(nowMs).liftBan({ account, key: key ?? "", liftedAgoMs }),
+    penalties: (nowMs, ...others) =>
+      at(nowMs).penalties({ account, limits, keys: [key ?? "", ...others.map((other) => other.key)] }),
+    bans: async (nowMs) => (await at(nowMs).bans()).filter((ban) => ban.account === account),
     sibling: () => createCaller(opened, limits, { account, key: randomUUID() }),
     otherAccount: () => createCaller(opened, limits),
     onPlan: (other) => createCaller(opened, other, key === undefined ? { account } : { account, key }),

@@ -203,6 +203,57 @@ export function describeBans(rule: Rule): void {
       expect(await caller.usage(bannedUntilMs)).not.toHaveProperty("bannedUntilMs");
       expect(await caller.sibling().usage(start)).not.toHaveProperty("bannedUntilMs");
     });
+
+    rule("one decision begins a ban, of any number at once", twoStrikesBan, async (caller) => {
+      await refuseAt(start, caller);
+      const calls = Array.from({ length: 70 }, () => caller.reserve(start + 10_000));
+      const banned = (await Promise.all(calls)).flatMap((decision) =>
+        decision.outcome === "banned" ? decision.beginsBan : [],
+      );
+      expect(banned).toEqual([true, ...Array(68).fill(false)]);
+    });
+  });
+
+  describe("penalties", () => {
+    rule("show the strikes of a key to the end of its episode, and how many ban", { limits }, async (caller) => {
+      const sibling = caller.sibling();
+      await refuseAt(start, caller);
+      expect(await caller.penalties(start, sibling), "no strike yet").toEqual([]);
+      await caller.outcomes(start + 10_000, 3);
+      const { key } = caller;
+      expect(await caller.penalties(reset - 1, sibling)).toEqual([
+        { key, sinceMs: reset - 1 - start, strikes: 3, strikesThatBan: 120 },
+      ]);
+      expect(await caller.penalties(reset)).toEqual([]);
+      const large = caller.onPlan({ perMinute: 300, perDay: 1_000 });
+      expect(await large.penalties(start + 10_000)).toEqual([
+        { key, sinceMs: 10_000, strikes: 3, strikesThatBan: 600 },
+      ]);
+    });
+
+    rule(
+      "show 0 as the strikes that ban if bans are switched off",
+      { limits, policy: { minimumStrikes: 0 } },
+      async (caller) => {
+        await refuseAt(start, caller);
+        await caller.outcomes(start + 10_000, 3);
+        expect(await caller.penalties(start + 10_000)).toMatchObject([{ strikes: 3, strikesThatBan: 0 }]);
+      },
+    );
+
+    rule("and bans show a ban while it runs, and not after its lift", quick, async (caller) => {
+      const sibling = caller.sibling();
+      const { account, key } = caller;
+      const { bannedUntilMs } = await caller.callUntilBanned(start);
+      await sibling.callUntilBanned(start);
+      await caller.otherAccount().callUntilBanned(start);
+      await sibling.liftBan(start);
+      expect(await caller.penalties(bannedUntilMs - 1, sibling)).toEqual([
+        { key, sinceMs: 59_999, bannedUntilMs, strikes: 0, strikesThatBan: 1 },
+      ]);
+      expect(await caller.bans(bannedUntilMs - 1)).toEqual([{ account, key, bannedUntilMs, sinceMs: 59_999 }]);
+      expect([await caller.penalties(bannedUntilMs), await caller.bans(bannedUntilMs)]).toEqual([[], []]);
+    });
   });
 }
 

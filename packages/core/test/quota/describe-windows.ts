@@ -119,9 +119,9 @@ export function describeWindows(rule: Rule): void {
   describe("extensions", () => {
     for (const [title, spentAtMs, spent, atMs, cost, reply] of [
       ["count the held unit: 4 units fit where 3 are left", noon, 1, noon + 1, 4, "admitted 5/5"],
-      ["give the held unit back when the minute refuses", noon, 1, noon + 1, 5, "refused 1/1"],
-      ["give it back when the day refuses", noon - minuteMs, 5, noon + 1, 4, "refused 0/5"],
-      ["give it back when n is above a whole limit", noon, 4, noon + 1, 6, "impossible 4/4"],
+      ["keep the held unit when the minute refuses", noon, 1, noon + 1, 5, "refused 2/2"],
+      ["keep it when the day refuses", noon - minuteMs, 5, noon + 1, 4, "refused 1/6"],
+      ["keep it when n is above a whole limit", noon, 3, noon + 1, 6, "impossible 4/4"],
       ["charge a new minute n units; the day counts the held unit", noon, 1, reset, 5, "admitted 5/6"],
       ["charge a new day n units", noon, 1, tomorrow, 5, "admitted 5/5"],
     ] as const) {
@@ -134,40 +134,82 @@ export function describeWindows(rule: Rule): void {
       });
     }
 
-    rule("give nothing back to a later minute when it refuses", { limits }, async (caller) => {
-      const held = await caller.admit(reset - 1);
-      await caller.admit(reset, 4);
-      expect(brief(await caller.extend(reset, held, 2))).toBe("refused 4/4");
+    rule("take nothing from a later minute or day when it refuses", { limits }, async (first) => {
+      for (const [laterMs, used] of [
+        [reset, "4/5"],
+        [tomorrow, "4/4"],
+      ] as const) {
+        const caller = first.otherAccount();
+        const held = await caller.admit(laterMs - 1);
+        await caller.admit(laterMs, 4);
+        expect(brief(await caller.extend(laterMs, held, 2))).toBe(`refused ${used}`);
+      }
+    });
+
+    rule("that are refused until no unit is left are as many as the units", { limits }, async (caller) => {
+      const outcomes: string[] = [];
+      for (let request = 0; request < 7; request += 1) {
+        const held = await caller.reserve(noon);
+        outcomes.push(held.outcome === "admitted" ? (await caller.extend(noon, held, 6)).outcome : "not parsed");
+      }
+      expect(outcomes).toEqual([...Array(5).fill("impossible"), "not parsed", "not parsed"]);
     });
 
     rule("that are refused name the window with too few units for n, and its reset", { limits }, async (caller) => {
       await caller.admit(noon, 3);
       const byMinute = await caller.extend(noon, await caller.admit(noon), 3);
       expect(byMinute).toMatchObject({ outcome: "refused", by: "minute", retryAtMs: reset });
-      await caller.admit(reset);
-      const byDay = await caller.extend(reset + minuteMs, await caller.admit(reset + minuteMs), 5);
+      const byDay = await caller.extend(reset, await caller.admit(reset), 5);
       expect(byDay).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
+    });
+
+    rule(
+      "that are refused name the day, if it has too few units for n beside the held one",
+      { limits },
+      async (caller) => {
+        await caller.admit(noon, 3);
+        const held = await caller.admit(noon);
+        // The day has 4 units left and the held one, but the minute has 1. At its reset, the day has 4 left.
+        const refused = await caller.extend(noon, held, 5);
+        expect(refused).toMatchObject({ outcome: "refused", by: "day", retryAtMs: tomorrow });
+        expect(await caller.reserve(reset, 5)).toMatchObject({ outcome: "refused", by: "day" });
+      },
+    );
+
+    const oneStrikeBans = { limits, policy: { minimumStrikes: 1, strikesPerUnit: 0 } };
+    rule("that the day refuses begin an episode that goes on after the minute", oneStrikeBans, async (caller) => {
+      const startMs = noon + 10_000;
+      await caller.admit(startMs, 3);
+      await caller.extend(startMs, await caller.admit(startMs), 5);
+      await expectReplies(caller, [reset + 5_000, 5, "banned"]);
+    });
+
+    rule("that were refused can still be refunded their held unit, and no more", { limits }, async (caller) => {
+      const held = await caller.admit(noon);
+      await caller.admit(noon, 3);
+      await caller.extend(noon, held, 3);
+      expect(await caller.refund(noon, 1, held)).toMatchObject({ minute: { used: 3 }, day: { used: 3 } });
     });
 
     const twoStrikes = { limits: fourPerMinute, policy: { minimumStrikes: 2, strikesPerUnit: 0 } };
     rule("that are refused are one strike each, but for the first of an episode", twoStrikes, async (caller) => {
-      await caller.admit(noon, 3);
-      for (const [nowMs, outcome] of [
-        [noon, "refused"],
-        [noon + 10_000, "refused"],
-        [noon + 10_000, "banned"],
+      await caller.admit(noon);
+      for (const [nowMs, reply] of [
+        [noon, "refused 2/2"],
+        [noon + 10_000, "refused 3/3"],
+        [noon + 10_000, "banned 4/4"],
       ] as const) {
-        expect(brief(await caller.extend(nowMs, await caller.admit(nowMs), 4))).toBe(`${outcome} 3/3`);
+        expect(brief(await caller.extend(nowMs, await caller.admit(nowMs), 4))).toBe(reply);
       }
     });
 
     const quick = { limits: fourPerMinute, policy: oneStrike };
-    rule("give the held unit back to a key that was banned in between", quick, async (caller) => {
+    rule("keep the held unit of a key that was banned in between", quick, async (caller) => {
       const held = await caller.admit(noon);
       const { bannedUntilMs } = await caller.callUntilBanned(noon);
       const decision = await caller.extend(noon + 1, held, 2);
       expect(decision, "the ban is no longer").toMatchObject({ bannedUntilMs });
-      expect(brief(decision)).toBe("banned 3/3");
+      expect(brief(decision)).toBe("banned 4/4");
     });
   });
 }

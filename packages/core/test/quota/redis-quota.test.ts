@@ -67,10 +67,26 @@ describeWithRedis("on one Redis", async () => {
 
       // The second ban of the key. Version 1.0 reads the six numbers before the semicolon.
       await redis.set(`${account}:1`, `0:0:0:0:${noon + 60_000}:1`);
+      // Without a beginning, every lift ends it.
+      expect(await caller.bans(noon)).toEqual([{ account: id, key: "1", bannedUntilMs: noon + 60_000, sinceMs: noon }]);
       await expectReplies(caller, [noon + 59_999, 1, "banned"], [noon + 60_000, 60, "admitted"]);
       const { bannedUntilMs } = await caller.callUntilBanned(noon + 60_000);
       expect(bannedUntilMs).toBe(noon + 60_000 + 120_000);
       expect(await redis.get(`${account}:1`)).toMatch(new RegExp(`^0:0:0:0:${bannedUntilMs}:2;`));
+    });
+
+    it("lists the bans of all accounts in short steps, among any number of keys", async () => {
+      const opened = openOnRedis(redis, oneStrike);
+      const callers = Array.from({ length: 5 }, () => createCaller(opened, limits));
+      for (const caller of callers) await caller.callUntilBanned(noon);
+      const refused = Array.from({ length: 5_000 }, () => [`petstore:quota:2:{${randomUUID()}}:1`, "0:0:0:0:0:0"]);
+      await redis.mset(...refused.flat());
+      await server.command("CONFIG", "RESETSTAT");
+      const listed = new Set((await opened.quota.bans()).map(({ account }) => account));
+      expect(callers.filter(({ account }) => !listed.has(account))).toEqual([]);
+      const [, scans] = /cmdstat_scan:calls=(\d+)/.exec(String(await server.command("INFO", "commandstats"))) ?? [];
+      expect(Number(scans)).toBeGreaterThanOrEqual(5);
+      await redis.del(...refused.map(([key]) => key ?? ""));
     });
 
     it("reads the clock of Redis, not its own", async () => {

@@ -13,6 +13,10 @@ type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => 
 
 type HealthReport = { readonly status: string; readonly [causes: string]: unknown };
 
+export function isProbe({ method, url }: IncomingMessage): boolean {
+  return (method === "GET" || method === "HEAD") && (url === "/livez" || url === "/readyz");
+}
+
 /**
  * Clients see the status. Operators see the causes too, on the metrics port. `/livez` checks nothing, so that an unavailable
  * dependency never restarts the process.
@@ -26,9 +30,8 @@ export function answerHealth({ core, overload, isDraining }: HealthDeps, detail:
   }
 
   return (req, res, next) => {
-    if (req.method !== "GET" && req.method !== "HEAD") next();
+    if (!isProbe(req)) next();
     else if (req.url === "/livez") answer(res, 200, { status: "live" });
-    else if (req.url !== "/readyz") next();
     else if (isDraining()) answer(res, 503, { status: "draining" });
     else answer(res, ...readiness(core.health(), overload.reason));
   };

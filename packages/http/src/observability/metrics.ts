@@ -37,7 +37,13 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
     });
   });
   // A scrape or an idle connection must not delay the end of the service.
-  const options = { host: config.metricsHost, port: config.metricsPort, drainTimeoutMs: 100, onError };
+  const options = {
+    host: config.metricsHost,
+    port: config.metricsPort,
+    variables: { host: "METRICS_HOST", port: "METRICS_PORT" },
+    drainTimeoutMs: 100,
+    onError,
+  };
   const listener = await listen(server, options);
   const stopMeasuring = measureDatabaseCalls(registry);
   return {
@@ -124,12 +130,14 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     () => ({ local: 0, shared: 0, fallback: 0, [core.health().quotaMode]: 1 }),
     "mode",
   );
+  const bans = () => core.stats().bansBegun;
+  add(Counter, "petstore_quota_bans_total", "Bans of API keys that this instance has begun.", bans);
   const outages = () => core.stats().quotaOutages;
   add(Counter, "petstore_quota_outages_total", "How often Redis became unavailable: the breaker opened.", outages);
   add(
     Counter,
     "petstore_key_lookups_total",
-    "Well-formed keys: answered from memory, by a query, or refused because their address sent too many unknown ones.",
+    "Well-formed keys: answered from memory, by a query, or refused because too many unknown ones came.",
     () => {
       const { hits, misses, refusals } = core.stats().keyCache;
       return { hit: hits, miss: misses, refused: refusals };

@@ -22,7 +22,8 @@ import { resourceFromAttributes } from "@opentelemetry/resources";
 import {
   BatchSpanProcessor,
   ParentBasedSampler,
-  TraceIdRatioBasedSampler,
+  type Sampler,
+  SamplingDecision,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { containsKey, databaseCalls, type Log, Problem, type TracingConfig } from "@petstore/core";
@@ -31,7 +32,10 @@ import { contextOf } from "../pipeline/request-context.js";
 import { readVersion } from "./open-log.js";
 
 export interface Tracing extends AsyncDisposable {
-  /** Opens the span of a request. Its parent is the span in `traceparent`, if any. */
+  /**
+   * Opens the span of a request. Its parent is the span in `traceparent`, if any, so the traces of a client and of this
+   * service connect. A client cannot decide that its request is traced.
+   */
   readonly traceRequest: RequestHandler;
 }
 
@@ -51,7 +55,10 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   });
   const provider = new TracerProvider({
     resource: resourceFromAttributes({ "service.name": serviceName, "service.version": readVersion() }),
-    sampler: new ParentBasedSampler({ root: new TraceIdRatioBasedSampler(sampledShare) }),
+    sampler: new ParentBasedSampler({
+      root: sampleShare(sampledShare),
+      remoteParentSampled: sampleShare(sampledShare),
+    }),
     // Drops spans if the receiver is slow: memory is bounded, and requests never wait.
     spanProcessors: [new BatchSpanProcessor({ exporter, exportTimeoutMillis: exportTimeoutMs })],
   });
@@ -70,6 +77,16 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
       });
       await Promise.race([provider.shutdown(), timeout]).catch(reportFailure);
     },
+  };
+}
+
+/** Not TraceIdRatioBasedSampler, which decides by the trace id: a client could send an id that is always sampled. */
+function sampleShare(share: number): Sampler {
+  return {
+    shouldSample: () => ({
+      decision: Math.random() < share ? SamplingDecision.RECORD_AND_SAMPLED : SamplingDecision.NOT_RECORD,
+    }),
+    toString: () => `sampleShare(${share})`,
   };
 }
 

@@ -31,13 +31,18 @@ export interface Admission {
   readonly admit: RequestHandler;
   /** For a route that needs a key and costs nothing. */
   readonly authenticate: RequestHandler;
-  /** Reserves `cost` units in place of the unit of `admit`. Throws if the quota refuses, and then no unit stays reserved. */
+  /** Reserves `cost` units in place of the unit of `admit`. Throws if the quota refuses: the unit of `admit` then stays reserved. */
   extend(res: Response, cost: number): Promise<void>;
   /**
    * Call it after the body is read. It checks the key again if the body arrived after admission: a body can take 30 s, and
    * the key may have changed. Throws a problem with 401 or 403, or SERVICE_UNAVAILABLE if no record of the key can be read.
    */
   confirmKey(req: Request, res: Response): Promise<void>;
+  /**
+   * Checks the key again, like `confirmKey`, however the body arrived. Call it before work that may begin long after
+   * admission. The cache has the record of a key that is in use, so this seldom waits for PostgreSQL.
+   */
+  checkKeyAgain(req: Request, res: Response): Promise<void>;
   /** Gives back the reserved units, and sets the rate-limit headers again. */
   refund(res: Response): Promise<void>;
   /** Refuses a malformed request, and counts it by its address. */
@@ -109,6 +114,15 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
     contextOf(res).heldUnits = { quota, reservation, admitted: decision };
   }
 
+  async function checkKeyAgain(req: Request, res: Response): Promise<void> {
+    const authentication = await identify(req, res);
+    if (authentication.outcome === "rejected") throw authentication.problem;
+    refuseSuspended(authentication.key);
+    const context = contextOf(res);
+    context.key = authentication.key;
+    context.isKeyStale = authentication.isStale;
+  }
+
   return {
     async admit(req, res, next) {
       const key = await requireKey(req, res);
@@ -124,23 +138,17 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
       next();
     },
     async extend(res, cost) {
-      const context = contextOf(res);
-      if (context.heldUnits === undefined) throw new Error("only an admitted request can be extended");
-      const { quota, reservation, admitted } = context.heldUnits;
-      // If `reserveUnits` throws, a later `refund` must do nothing. A refusal has already given the first unit back. After
-      // an error it is unknown whether the first unit is still reserved.
-      context.heldUnits = undefined;
+      const { heldUnits } = contextOf(res);
+      if (heldUnits === undefined) throw new Error("only an admitted request can be extended");
+      const { quota, reservation, admitted } = heldUnits;
+      // If it throws, the request still holds its first unit. A refusal is not refunded, so that the unit pays for reading,
+      // parsing and validating the document. SERVICE_UNAVAILABLE is refunded.
       await reserveUnits(res, quota, { ...reservation, cost }, admitted);
     },
     async confirmKey(req, res) {
-      const context = contextOf(res);
-      if (!context.isBodyPending) return;
-      const authentication = await identify(req, res);
-      if (authentication.outcome === "rejected") throw authentication.problem;
-      refuseSuspended(authentication.key);
-      context.key = authentication.key;
-      context.isKeyStale = authentication.isStale;
+      if (contextOf(res).isBodyPending) await checkKeyAgain(req, res);
     },
+    checkKeyAgain,
     async refund(res) {
       const context = contextOf(res);
       if (context.heldUnits === undefined) return;

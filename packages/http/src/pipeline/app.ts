@@ -1,15 +1,16 @@
 import { parse } from "node:querystring";
 import { type HttpConfig, type Log, Problem } from "@petstore/core";
 import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
-import { answerHealth, type HealthDeps } from "../observability/health.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import type { Admission } from "./admission.js";
+import { trustProxies } from "./client-identity.js";
 import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
+import { answerProbes, type ProbeDeps } from "./probes.js";
 import { answerProblems } from "./problem-response.js";
-import { createRequestContext, type RequestContext } from "./request-context.js";
+import { contextOf, createRequestContext, type RequestContext } from "./request-context.js";
 
-export interface AppDeps extends HealthDeps {
+export interface AppDeps extends ProbeDeps {
   readonly admission: Admission;
   readonly config: Pick<HttpConfig, "trustedProxies">;
   readonly log: Log;
@@ -28,10 +29,11 @@ export function createApp(deps: AppDeps): Express {
   app.disable("x-powered-by");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
-  app.set("trust proxy", config.trustedProxies.length > 0 && [...config.trustedProxies]);
-  // Before `startRequest`, so that probes need no key, cost nothing and are not logged.
-  app.get(["/livez", "/readyz"], answerHealth(deps, "status"));
-  app.use(startRequest(deps));
+  trustProxies(app, config.trustedProxies);
+  app.use(startResponse);
+  // Before `recordRequest`, so that probes are neither logged nor measured.
+  app.use(answerProbes(deps));
+  app.use(recordRequest(deps));
   if (tracing !== undefined) app.use(tracing.traceRequest);
   app.use(admission.refuseMalformed);
   app.options(/.*/, answerPreflight(admission));
@@ -45,15 +47,21 @@ const routeNotFound: RequestHandler = () => {
   throw new Problem("ROUTE_NOT_FOUND");
 };
 
-function startRequest({ log, metrics, monotonicNow }: AppDeps): RequestHandler {
+/** Creates the request context, and sets the headers that all responses have. */
+const startResponse: RequestHandler = (req, res, next) => {
+  const context = createRequestContext(req);
+  res.locals.context = context;
+  res.setHeader("X-Request-Id", context.id);
+  res.setHeader("Cache-Control", "no-store");
+  res.setHeader("X-Content-Type-Options", "nosniff");
+  if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
+  next();
+};
+
+function recordRequest({ log, metrics, monotonicNow }: AppDeps): RequestHandler {
   return (req, res, next) => {
     const startedAtMs = monotonicNow();
-    const context = createRequestContext(req);
-    res.locals.context = context;
-    res.setHeader("X-Request-Id", context.id);
-    res.setHeader("Cache-Control", "no-store");
-    res.setHeader("X-Content-Type-Options", "nosniff");
-    if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
+    const context = contextOf(res);
     metrics.started(req.method, context.scheme);
     res.on("close", () => {
       const durationMs = monotonicNow() - startedAtMs;

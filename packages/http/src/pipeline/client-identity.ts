@@ -1,12 +1,13 @@
 import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
 import { Problem } from "@petstore/core";
-import type { Request } from "express";
+import type { Express, Request } from "express";
 import ipaddr from "ipaddr.js";
+import { headerValues } from "./header-values.js";
 
 /** The bearer token (RFC 6750 section 2.1). Two headers are refused: a proxy may have checked only one of them. */
 export function bearerToken(req: IncomingMessage): string | Problem {
-  const [header, another] = req.headersDistinct.authorization ?? [];
+  const [header, another] = headerValues(req, "authorization");
   if (header === undefined) return new Problem("API_KEY_MISSING");
   if (another !== undefined) {
     return new Problem("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
@@ -38,8 +39,26 @@ export function addressBucket(address: string | undefined): string {
     .join(":")}::/64`;
 }
 
+/** Makes Express read the headers `X-Forwarded-*` of these proxies, and of no others. */
+export function trustProxies(app: Express, trustedProxies: readonly string[]): void {
+  if (trustedProxies.length === 0) return;
+  app.set("trust proxy", [...trustedProxies]);
+  const isTrusted: (address: string, hop: number) => boolean = app.get("trust proxy fn");
+  // Behind several proxies, the addresses of all but the last one come from X-Forwarded-For too.
+  app.set("trust proxy", (address: string, hop: number) => isTrusted(plainAddress(address), hop));
+}
+
+/**
+ * An entry of X-Forwarded-For without port and brackets, which Azure Application Gateway and IIS add: `198.51.100.9:51234`,
+ * `[2001:db8::1]:443`, `[2001:db8::1]`.
+ */
+function plainAddress(entry: string): string {
+  const [, ipv6, ipv4] = /^(?:\[(.*)\](?::\d+)?|([\d.]+):\d+)$/s.exec(entry) ?? [];
+  return ipv6 ?? ipv4 ?? entry;
+}
+
 /** Reads X-Forwarded-For from trusted proxies only (`req.ip`). If it holds no address, returns the address of the proxy. */
 export function clientAddress(req: Request): string | undefined {
-  const address = req.headers["x-forwarded-for"] === undefined ? undefined : req.ip;
+  const address = req.headers["x-forwarded-for"] === undefined ? undefined : plainAddress(req.ip ?? "");
   return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
 }

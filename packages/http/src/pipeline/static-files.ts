@@ -2,11 +2,11 @@ import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import { createLocalQuota, type Limits, type Log, Problem, retryAfterSeconds } from "@petstore/core";
+import type { Limits, Log } from "@petstore/core";
 import { type Request, type RequestHandler, type Response, Router } from "express";
 import { LRUCache } from "lru-cache";
-import { type Admission, reportQuota } from "./admission.js";
-import { addressBucket } from "./client-identity.js";
+import { createAddressLimit } from "./address-limit.js";
+import type { Admission } from "./admission.js";
 import { acceptedType, jsonMediaType } from "./json-response.js";
 import { answerProblems } from "./problem-response.js";
 import { contextOf } from "./request-context.js";
@@ -58,8 +58,6 @@ const strictPolicy: string = [
 
 /** One page loads about 15 files. The day limit is never reached: 600 a minute is 864,000 a day. */
 const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
-/** Addresses counted at once, about 500 bytes each. */
-const maxAddresses = 10_000;
 /** More than there are. */
 const maxFiles = 1_000;
 
@@ -69,17 +67,8 @@ export function createStaticFileServer(
   log: Log,
   now: () => number,
 ): StaticFileServer {
-  const quota = createLocalQuota({ now, capacity: maxAddresses });
-
-  async function countFile(res: Response): Promise<void> {
-    const account = addressBucket(contextOf(res).clientAddress);
-    const decision = await quota.reserve({ account, limits: filesPerAddress, cost: 1 });
-    if (decision.outcome !== "refused") return admission.reportAddressQuota(res);
-    reportQuota(res, decision);
-    throw new Problem("RATE_LIMIT_EXCEEDED", `An address may load ${filesPerAddress.perMinute} files a minute.`, {
-      retryAfterSeconds: retryAfterSeconds(decision),
-    });
-  }
+  const message = `An address may load ${filesPerAddress.perMinute} files a minute.`;
+  const countFile = createAddressLimit(admission, filesPerAddress, message, now);
 
   // Simultaneous requests wait for the same compression: a large script takes 30 ms. After a failure, the next request
   // tries again.

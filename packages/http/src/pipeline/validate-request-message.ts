@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
+import { headerValues } from "./header-values.js";
 
 const maxHeaderFields = 200;
 
@@ -35,7 +36,7 @@ export function hasClearFraming({ headers, httpVersion }: IncomingMessage): bool
 
 /** RFC 9112 section 3.2. A proxy that filters by host may have checked only one of two Host headers. */
 function hostProblem(request: IncomingMessage): Problem | undefined {
-  const [host, another] = request.headersDistinct.host ?? [];
+  const [host, another] = headerValues(request, "host");
   if (host === undefined) {
     return request.httpVersion === "1.1" ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
   }

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
+import type { Problem } from "@petstore/core";
 import type { Connection } from "./connections.js";
 import type { ServerLimits } from "./server.js";
 
@@ -32,6 +33,19 @@ export function closeGracefully(connection: Connection): void {
   socket.end();
   const timer = setTimeout(() => socket.destroy(), lingerMs).unref();
   socket.once("close", () => clearTimeout(timer));
+}
+
+/**
+ * Ends the body of the newest request with the problem. The app responds to it, unless it has responded already. Then the
+ * connection closes.
+ */
+export function failBody(connection: Connection, response: ServerResponse, problem: Problem): void {
+  if (response.headersSent) {
+    void responsesSent(connection).then(() => closeGracefully(connection));
+  } else {
+    response.shouldKeepAlive = false;
+    response.req.destroy(problem);
+  }
 }
 
 /** Node limits the time to receive a request, but not the time to send its response. */

@@ -7,6 +7,8 @@ export interface ListenOptions {
   readonly host: string;
   /** 0 means any free port. */
   readonly port: number;
+  /** The variables that name them, for messages. By default HOST and PORT. */
+  readonly variables?: { readonly host: string; readonly port: string };
   /** The time for requests in flight, after the grace. By default 2.5 s, because `npm start` ends within 5 s of Ctrl-C. */
   readonly drainTimeoutMs?: number;
   /** How long a stopping service accepts requests. A load balancer sends them until it sees that `/readyz` is 503. */
@@ -23,15 +25,21 @@ export interface Listener extends AsyncDisposable {
   readonly port: number;
 }
 
-/** Rejects with a message that names the address and the remedy. */
+/**
+ * Connections that the kernel accepts before the service does. With Node's 511, one client that opens 1,000 at one moment
+ * delays the connections of others by a second or more, until they try again. Linux allows 4,096 by default.
+ */
+const backlog = 4_096;
+
+/** Rejects with a message that names the address, the variable and the remedy. */
 export async function listen(server: Server, options: ListenOptions): Promise<Listener> {
   const { host, port, drainTimeoutMs = 2_500, graceMs = 0, onDrain, onError } = options;
   try {
-    server.listen({ host, port });
+    server.listen({ host, port, backlog });
     await once(server, "listening");
   } catch (error) {
     const { code = "", message } = error as NodeJS.ErrnoException;
-    throw new Error(`Cannot listen on ${host} port ${port}: ${advice[code] ?? message}`, { cause: error });
+    throw new Error(`Cannot listen on ${host} port ${port}: ${adviceFor(code, options) ?? message}`, { cause: error });
   }
   server.on("error", onError);
 
@@ -60,14 +68,23 @@ function hostInUrl(host: string): string {
   return host.includes(":") ? `[${host}]` : host;
 }
 
-const noAddress = "that host is not an address of this machine. Use 127.0.0.1, or 0.0.0.0 for all its addresses.";
-const advice: Readonly<Record<string, string>> = {
-  EADDRINUSE: "another program listens there. Stop it, or choose another port.",
-  EACCES: "this user may not use that port. Choose one above 1023.",
-  EADDRNOTAVAIL: noAddress,
-  ENOTFOUND: noAddress,
-  EAI_AGAIN: noAddress,
-};
+/** The user may never have set the variable: some shells and package managers set HOST. */
+function adviceFor(code: string, { port, variables }: ListenOptions): string | undefined {
+  const names = variables ?? { host: "HOST", port: "PORT" };
+  const otherPort = port > 1_023 && port < 65_535 ? port + 1 : 3_001;
+  switch (code) {
+    case "EADDRINUSE":
+      return `another program listens there. Stop it, or choose another port: ${names.port}=${otherPort} npm start`;
+    case "EACCES":
+      return `this user may not use that port. Choose one above 1023: ${names.port}=${otherPort} npm start`;
+    case "EADDRNOTAVAIL":
+    case "ENOTFOUND":
+    case "EAI_AGAIN":
+      return `${names.host} is not an address of this machine. Use ${names.host}=127.0.0.1, or 0.0.0.0 for all its addresses.`;
+    default:
+      return undefined;
+  }
+}
 
 /** The terminal and npm both send SIGINT, so a second signal within 500 ms is ignored. */
 const repeatMs = 500;

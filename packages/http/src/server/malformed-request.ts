@@ -1,6 +1,6 @@
 import type { Server } from "node:http";
 import { Problem } from "@petstore/core";
-import { closeGracefully, responsesSent, stopReading } from "./closing.js";
+import { failBody, stopReading } from "./closing.js";
 import type { Connection, Connections } from "./connections.js";
 
 /**
@@ -27,14 +27,8 @@ export function findMalformedRequests(
     // Bytes after the last request of a connection are not a request (RFC 9112 section 9.6).
     if (error.code === "HPE_CLOSED_CONNECTION" || (connection.hasLastRequest && newest?.req.complete)) return;
 
-    if (newest === undefined || newest.req.complete) {
-      refuse(connection, problem);
-    } else if (newest.headersSent) {
-      void responsesSent(connection).then(() => closeGracefully(connection));
-    } else {
-      newest.shouldKeepAlive = false;
-      newest.req.destroy(problem);
-    }
+    if (newest === undefined || newest.req.complete) refuse(connection, problem);
+    else failBody(connection, newest, problem);
   });
 }
 

@@ -1,9 +1,10 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
-import { closeGracefully, respondLast } from "./closing.js";
+import { respondLast } from "./closing.js";
 import { type Connection, type Connections, trackConnections } from "./connections.js";
 import { findMalformedRequests } from "./malformed-request.js";
+import { drainUnreadBody, refuseTinyChunks } from "./request-body.js";
 
 const defaultLimits = {
   /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
@@ -17,12 +18,15 @@ const defaultLimits = {
   responseTimeoutMs: 30_000,
   /** Time for a client to read the last response after the server has stopped sending. */
   lingerMs: 1_000,
-  /** 16 MiB. If a refused body is longer, the connection is closed. */
+  /** 16 MiB, chunk headers included. If the rest of a refused body is longer, the connection is closed. */
   maxDrainedBytes: 16_777_216,
   /** Further connections are closed at once. 0 means no limit. */
   maxConnectionsPerAddress: 1_000,
-  /** With this many unanswered requests in the process, each new one is the last of its connection. */
-  maxOutstandingRequests: 2_000,
+  /**
+   * With this many unanswered requests in the process, the second one of a connection is its last. Only clients that pipeline
+   * have a second one.
+   */
+  maxOutstandingRequests: 1_000,
 };
 
 export type ServerLimits = Readonly<typeof defaultLimits>;
@@ -61,13 +65,13 @@ export function createHttpServer(
   const connections = trackConnections(server, limits, onRefused);
   server.on("request", (request, response) => {
     const connection = connections.get(request.socket);
-    if (connection !== undefined) {
-      connections.accept(connection, response);
-      const { "content-length": length, "transfer-encoding": coding } = request.headers;
-      if (length !== undefined || coding !== undefined) drainUnreadBody(connection, response, limits);
-    }
+    // The connection is closed already.
+    if (connection === undefined) return;
+    const { "content-length": length, "transfer-encoding": coding } = request.headers;
+    if (length !== undefined || coding !== undefined) drainUnreadBody(connection, response, limits);
+    if (coding !== undefined) refuseTinyChunks(connection, response);
     request.url = originForm(request.url ?? "");
-    app(request, response);
+    connections.accept(connection, response, () => app(request, response));
   });
   // `readBody` sends `100 Continue`. Other values of Expect may be ignored (RFC 9110 section 10.1.1).
   const emitRequest = (request: IncomingMessage, response: ServerResponse) => server.emit("request", request, response);
@@ -130,19 +134,4 @@ function originForm(target: string): string {
   if (target.startsWith("/") || target === "*") return target;
   const path = /^[a-z][a-z\d+.-]*:\/\/[^/?#]*(.*)$/i.exec(target)?.[1] ?? "";
   return path.startsWith("/") ? path : `/${path}`;
-}
-
-/** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the response. */
-function drainUnreadBody(connection: Connection, response: ServerResponse, limits: ServerLimits): void {
-  const request = response.req;
-  // Runs before Node's own listener, which would drop the rest of the body without a limit.
-  response.prependOnceListener("finish", () => {
-    if (request.complete) return;
-    let drainedBytes = 0;
-    request.on("data", (chunk: Buffer) => {
-      drainedBytes += chunk.length;
-      if (drainedBytes > limits.maxDrainedBytes) closeGracefully(connection);
-    });
-    request.resume();
-  });
 }

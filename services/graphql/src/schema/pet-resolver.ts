@@ -1,16 +1,22 @@
 import type { Catalogue, Pet, Problem } from "@petstore/core";
 import type { Response } from "express";
-import type { DocumentNode, GraphQLSchema } from "graphql";
+import type { DocumentNode, GraphQLInputObjectType, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
 import { PetConnectionType } from "./pet-connection-type.js";
-import { NewPetInput, PetType, petStatusEnum } from "./pet-types.js";
+import { NewPetInput, PetType, petStatusEnum, withoutNulls } from "./pet-types.js";
 
 /** The context value of one operation, for the plugins and the resolvers. */
 export interface OperationContext {
   readonly res: Response;
   readonly document: DocumentNode;
+  /** As the key was when the operation was admitted. All fields of a query begin at once, so they use this. */
   readonly catalogue: Catalogue;
   readonly accountId: bigint;
+  /**
+   * The catalogue for the key as it is now. The fields of a mutation run one after another, and the last can begin long after
+   * admission. Throws a problem with 401 or 403 if the key or its account may no longer be used, or SERVICE_UNAVAILABLE.
+   */
+  currentCatalogue(): Promise<Catalogue>;
   /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
   readonly createResults: { readonly replayed: boolean }[];
   /** All problems of the operation and its fields. */
@@ -28,9 +34,10 @@ const keyDescription =
 
 /** type-graphql's own decorator drops properties that the type does not have, and then core could not refuse them. */
 const UncheckedInput = () =>
-  createParameterDecorator<OperationContext>(({ args }) => args.input, {
-    arg: { name: "input", typeFunc: () => NewPetInput },
-  });
+  createParameterDecorator<OperationContext>(
+    ({ args, info }) => withoutNulls(args.input, info.schema.getType("NewPet") as GraphQLInputObjectType),
+    { arg: { name: "input", typeFunc: () => NewPetInput } },
+  );
 
 /**
  * An argument can have a wrong type (`variables.ts`): core validates every value. Arguments are in reverse order, because
@@ -64,10 +71,11 @@ class PetResolver {
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { catalogue, accountId, createResults }: OperationContext,
+    @Ctx() { currentCatalogue, accountId, createResults }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
+    const catalogue = await currentCatalogue();
     const created = await catalogue.create({
       accountId,
       input,

@@ -2,7 +2,7 @@
 import "reflect-metadata";
 import { type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
 import { parseExactJson } from "@petstore/http";
-import { GraphQLScalarType, Kind, type ValueNode } from "graphql";
+import { type GraphQLInputObjectType, GraphQLScalarType, isNullableType, Kind, type ValueNode } from "graphql";
 import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
 
 /**
@@ -39,6 +39,18 @@ function parseIdLiteral(node: ValueNode): unknown {
   }
 }
 
+/**
+ * The input without its nulls. The schema allows null in a nullable field, and generated clients send it for an empty one,
+ * so it means here that the field is left out. Core refuses every null, as the REST API does: only the nulls of nullable
+ * fields are dropped.
+ */
+export function withoutNulls(input: unknown, type: GraphQLInputObjectType): unknown {
+  if (typeof input !== "object" || input === null) return input;
+  const fields = type.getFields();
+  const isLeftOut = ([name, value]: [string, unknown]) => value === null && isNullableType(fields[name]?.type);
+  return Object.fromEntries(Object.entries(input).filter((entry) => !isLeftOut(entry)));
+}
+
 /** This object identifies the enum in type-graphql. */
 export const petStatusEnum: Readonly<Record<string, PetStatus>> = Object.fromEntries(
   petStatuses.map((status) => [status, status]),
@@ -70,6 +82,6 @@ export class NewPetInput implements Record<keyof NewPet, unknown> {
   @Field(() => int64Id, { description: "An int64, as a string of decimal digits or as an integer." })
   readonly categoryId!: unknown;
 
-  @Field(() => petStatusEnum, { nullable: true, description: "`available` when it is left out." })
+  @Field(() => petStatusEnum, { nullable: true, description: "`available` when it is left out or null." })
   readonly status!: PetStatus | null | undefined;
 }

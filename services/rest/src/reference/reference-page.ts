@@ -2,6 +2,8 @@
 import { html, keyForm, type Markup } from "@petstore/pages";
 import { stringify } from "lossless-json";
 import type { OpenApiDocument, OpenApiOperation, OpenApiParameter, OpenApiResponse } from "../openapi-document.js";
+import { bodyFields, rangeOf } from "./body-fields.js";
+import { prose } from "./prose.js";
 
 type Components = OpenApiDocument["components"];
 
@@ -25,10 +27,11 @@ ${sections.map((section) => sectionMarkup(section, components))}`;
 }
 
 function sectionMarkup(section: Section, components: Components): Markup {
-  const { operationId: id, method, path, summary, description, deprecated } = section;
+  const { operationId: id, method, path, summary, description, deprecated, requestBody } = section;
   return html`<section id="${id}" aria-labelledby="${id}-title"${deprecated ? html` class="deprecated"` : undefined}>
 <h2 id="${id}-title"><span class="method ${method}">${method.toUpperCase()}</span> <code>/v1${path}</code></h2>
 <p><strong>${summary}.</strong> ${prose(description)}</p>
+${requestBody && bodyFields("Body of the request", requestBody.content["application/json"].schema, components.schemas)}
 ${form(section)}
 <details><summary>Responses</summary>${responseTables(section, components)}</details>
 </section>`;
@@ -69,15 +72,10 @@ ${
     ? html`<input ${attributes} spellcheck="false" autocomplete="off"${required ? html` required` : undefined}>`
     : html`<select ${attributes}>${values.map((value) => html`<option value="${value}">${value || "any"}</option>`)}</select>`
 }
-<p id="${described}" class="about">${prose(description)}${rangeOf(schema)}</p></div>`;
+<p id="${described}" class="about">${prose(description)} ${rangeOf(schema)}</p></div>`;
 }
 
-function rangeOf({ minimum, maximum, default: preset }: OpenApiParameter["schema"]): string {
-  if (minimum === undefined) return "";
-  return ` From ${String(minimum)} to ${String(maximum)}${preset === undefined ? "" : `; default ${String(preset)}`}.`;
-}
-
-function responseTables(section: Section, { headers, examples, responses: shared }: Components): Markup {
+function responseTables(section: Section, { schemas, headers, examples, responses: shared }: Components): Markup {
   const responses = Object.entries(section.responses).map(
     ([status, response]) => [status, "$ref" in response ? shared[status] : response] as const,
   );
@@ -93,11 +91,14 @@ function responseTables(section: Section, { headers, examples, responses: shared
     const header = headers[$ref.replace("#/components/headers/", "")];
     return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
   });
-  const success = responses[0]?.[1];
+  const [[status, success] = []] = responses;
+  const [, failure] = responses.find(([other]) => !other.startsWith("2")) ?? [];
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${rows}
 </tbody></table>
+${success && bodyFields(`Body of ${status}`, success.content["application/json"].schema, schemas)}
+${failure && bodyFields("Body of every other status", failure.content["application/json"].schema, schemas)}
 <h3>Headers</h3>
 <table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
 ${headerRows}
@@ -109,11 +110,6 @@ ${headerRows}
 function exampleText({ content }: Pick<OpenApiResponse, "content">): string {
   const [example] = Object.values(content?.["application/json"].examples ?? {});
   return stringify(example?.value, undefined, 2) ?? "";
-}
-
-/** Renders text in backticks as code. */
-function prose(text: string): readonly Markup[] {
-  return text.split("`").map((part, index) => (index % 2 === 0 ? html`${part}` : html`<code>${part}</code>`));
 }
 
 /** A prepared request. `fill` holds values by field name. All other fields are cleared. */

@@ -8,10 +8,10 @@ export function usageMain(): Markup {
 ${keyForm}
 <section aria-labelledby="now-title">
 <h2 id="now-title">Now</h2>
-<p id="usage-state" role="status">Enter an API key to see its limits.</p>
+<div id="usage-state" role="status"><p class="notice good"><strong>Enter an API key to see its limits.</strong></p></div>
 <div class="gauges" id="gauges" hidden>
 ${gauge("minute", "This minute")}
-${gauge("day", "This day (UTC)")}
+${gauge("day", "This day")}
 </div>
 <p id="usage-plan"></p>
 <div class="row" id="refresh-controls" hidden>

@@ -1,4 +1,4 @@
-import { type DatabaseConfig, pendingMigrations } from "@petstore/core";
+import { type DatabaseConfig, explainEncoding, pendingMigrations } from "@petstore/core";
 import type { Client } from "pg";
 import { explainDatabase, withClient } from "../command-context.js";
 import { checkReplication } from "./check-replication.js";
@@ -13,13 +13,14 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
   const { url, directUrl } = config;
   try {
     return await withClient(url, applicationName, async (client) => {
-      const { version, versionNumber, statementTimeoutMs } = await one<Server>(client, serverQuery);
+      const { version, versionNumber, encoding, statementTimeoutMs } = await one<Server>(client, serverQuery);
       const role = await one<Role>(client, roleQuery);
       const readClock = async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs;
       return [
         versionNumber >= oldestVersion
           ? ok("database", `PostgreSQL ${version}`)
           : fault("database", `PostgreSQL ${version}`, "Upgrade it: 14 is the oldest that works."),
+        checkEncoding(encoding),
         checkDatabaseTransport("DATABASE_URL", url),
         checkRole(role),
         ...(await checkReplication(client, role.name)),
@@ -34,6 +35,17 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
       fault("database", explainDatabase(error, url), "Nothing else can be looked at in it until that is mended."),
     ];
   }
+}
+
+function checkEncoding(encoding: string): Finding {
+  const check = "database encoding";
+  const unusable = explainEncoding(encoding);
+  if (unusable === undefined) return ok(check, encoding);
+  return fault(
+    check,
+    unusable.fault,
+    `${unusable.cure} Until then, a create with such a name fails with INTERNAL_ERROR.`,
+  );
 }
 
 function checkRole({ name, excess }: Role): Finding {
@@ -130,12 +142,14 @@ interface Server {
   /** Such as `18.1`, and 180001. */
   readonly version: string;
   readonly versionNumber: number;
+  readonly encoding: string;
   /** Set by the role, the database or the pooler, not by us. 0 for none. */
   readonly statementTimeoutMs: number;
 }
 
 const serverQuery = `
   select current_setting('server_version') as version, current_setting('server_version_num')::int as "versionNumber",
+    current_setting('server_encoding') as encoding,
     (select setting::int from pg_settings where name = 'statement_timeout') as "statementTimeoutMs"`;
 
 const clockQuery = `select (extract(epoch from clock_timestamp()) * 1000)::float8 as "nowMs"`;

@@ -1,12 +1,15 @@
+import { cursorAfter } from "../cursor.js";
 import { type ApiRequests, newPet, type Operation, type PetsRequest } from "./requests.js";
 
 const fields = "{ id name categoryId status }";
 
 /** One document for each operation; its variables hold the values. */
 export const graphqlRequests: ApiRequests = {
-  list(limit, status) {
-    const query = `query ($limit: Int!, $status: PetStatus) { pets(limit: $limit, status: $status) ${fields} }`;
-    return () => request(query, { limit, status }, limit);
+  list({ limit, status, after }) {
+    const query = `query ($limit: Int!, $status: PetStatus, $cursor: String) {
+  pets(limit: $limit, status: $status, cursor: $cursor) ${fields}
+}`;
+    return () => request(query, { limit, status, ...(after !== undefined && { cursor: cursorAfter(after) }) }, limit);
   },
   create: (unique) =>
     request(`mutation ($input: NewPet!) { createPet(input: $input) ${fields} }`, { input: newPet(unique) }),
@@ -31,11 +34,14 @@ const postgraphileCreate: Operation = (unique) => {
 
 /** PostGraphile derives its schema from the tables, and writes the values of an enum in capitals. */
 export const postgraphileRequests: ApiRequests = {
-  list(limit, status) {
-    const query = `query ($limit: Int!, $condition: PetCondition) {
-  allPets(first: $limit, condition: $condition) { nodes ${fields} }
+  list({ limit, status, after }) {
+    const query = `query ($limit: Int!, $condition: PetCondition, $after: Cursor) {
+  allPets(first: $limit, condition: $condition, after: $after) { nodes ${fields} }
 }`;
-    return () => request(query, { limit, ...(status && { condition: { status: status.toUpperCase() } }) }, limit);
+    const condition = status && { status: status.toUpperCase() };
+    // PostGraphile's own cursor: the name of the order, and the values of its columns.
+    const cursor = after !== undefined && Buffer.from(JSON.stringify(["primary_key_asc", [after]])).toString("base64");
+    return () => request(query, { limit, ...(condition && { condition }), ...(cursor && { after: cursor }) }, limit);
   },
   create: postgraphileCreate,
   createOnce: (unique) => postgraphileCreate(unique),

@@ -1,11 +1,19 @@
 import type { PetStatus } from "@petstore/core";
 import type { HttpRequest } from "@petstore/harness/network";
+import { cursorAfter } from "../cursor.js";
 
 export interface ApiRequests {
-  list(limit: number, status?: PetStatus): Operation;
+  list(page: PageRequest): Operation;
   readonly create: Operation;
   /** With an idempotency key; without one in an API that has none. Another function than `create`. */
   readonly createOnce: Operation;
+}
+
+export interface PageRequest {
+  readonly limit: number;
+  readonly status?: PetStatus | undefined;
+  /** The id of the pet before the page. Not together with `status`. Without it, the page is the first one. */
+  readonly after?: number;
 }
 
 /** The text makes the name of a new pet, and its idempotency key, different from all others. */
@@ -17,8 +25,10 @@ export interface PetsRequest extends HttpRequest {
 }
 
 export const restRequests: ApiRequests = {
-  list(limit, status) {
-    const path = `/v1/pets?limit=${limit}${status === undefined ? "" : `&status=${status}`}`;
+  list({ limit, status, after }) {
+    const filter = status === undefined ? "" : `&status=${status}`;
+    const cursor = after === undefined ? "" : `&cursor=${cursorAfter(after)}`;
+    const path = `/v1/pets?limit=${limit}${filter}${cursor}`;
     return () => ({ method: "GET", path, pets: limit });
   },
   create: (unique) => create(unique, {}),

@@ -7,7 +7,7 @@ import { openPostgresServer, type PostgresServer } from "@petstore/harness/postg
 import { openTemporaryDirectory, openTogether, probe, startProgram, type Usage } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
 import type { LoadedServer } from "../load/load.js";
-import type { Workload } from "../load/workload.js";
+import { storedPets, type Workload } from "../load/workload.js";
 import { progress } from "../rounds.js";
 import type { ServerProgram } from "./server-programs.js";
 
@@ -23,7 +23,6 @@ export interface Environment extends AsyncDisposable {
   openServer(program: ServerProgram, workload: Workload): Promise<MeasuredServer>;
 }
 
-const pets = 10_000;
 const accounts = 32;
 /** The largest limit of the schema: no load uses it up. */
 const unlimited = 2_147_483_647;
@@ -79,7 +78,7 @@ async function fillDatabase({ url, query }: PostgresServer): Promise<string[]> {
   await query(
     `insert into pets (name, category_id, status)
      select 'Pet ' || number, 1 + number % 50, (array['available', 'pending', 'sold'])[1 + number % 3]::pet_status
-     from generate_series(1, ${pets}) number`,
+     from generate_series(1, ${storedPets}) number`,
   );
   // Otherwise the autovacuum runs during a round.
   await query("vacuum analyze");

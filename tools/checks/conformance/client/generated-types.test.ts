@@ -21,18 +21,23 @@ const program = `
   const variables: CreateMutationVariables = { input: { name: "Rex", categoryId: "9223372036854775807" } };
   export const said: (string | undefined)[] = [listed.pets[0]?.id, variables.input.name];
   // @ts-expect-error: an id is not a number.
-  export const next: number = (listed.pets[0]?.id ?? 0) + 1;`;
+  export const next: number = (listed.pets[0]?.id ?? 0) + 1;
+  // @ts-expect-error: a number may be rounded.
+  export const input: NewPet = { name: "Rex", categoryId: 9007199254740993 };`;
 
 it("the plugin that the quickstart names generates types that agree with the schema", async () => {
   const quickstart = await readFile(new URL("docs/quickstart.md", graphqlFolder), "utf8");
   const [, block = ""] = /^```json\n(.*?)^```$/ms.exec(quickstart) ?? [];
-  const { generates } = JSON.parse(block) as { generates: Record<string, { plugins: string[] }> };
+  const { generates, config } = JSON.parse(block) as {
+    generates: Record<string, { plugins: string[] }>;
+    config: object;
+  };
   expect(Object.values(generates)).toEqual([{ plugins: ["typescript-operations"] }]);
   const types = await codegen({
     filename: "",
     schema: parse(await readFile(new URL("schema.graphql", graphqlFolder), "utf8")),
     documents: [{ location: "", document: parse(operations) }],
-    config: {},
+    config,
     plugins: [{ plugin: {} }],
     pluginMap: { plugin: typescriptOperations },
   });

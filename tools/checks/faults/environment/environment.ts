@@ -1,4 +1,4 @@
-import { type Limits, migrate } from "@petstore/core";
+import { type KeyScope, type Limits, migrate } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { nowMs } from "@petstore/harness/network";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
@@ -114,8 +114,8 @@ function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
       logs.push({ output: store.output, shownKey: store.demoKey });
       return { ...store, api: rest };
     },
-    async issueKey(limits: Limits = unlimited): Promise<string> {
-      return (await database.issueKey({ customLimits: limits })).key;
+    async issueKey(limits: Limits = unlimited, scope: KeyScope = "both"): Promise<string> {
+      return (await database.issueKey({ customLimits: limits, scope })).key;
     },
     /**
      * Starts the load of one account, a new one by default, on all services by default. With a number of requests, this

@@ -40,6 +40,51 @@ it("banned-key-flood: expensive documents slow others no more than cheap ones", 
   }
 });
 
+const unitsLeft = 9;
+const extensionFloodMs = 5_000;
+const tenUnits = Array.from(
+  { length: 10 },
+  (_, n) => `a${n}:petsConnection(first:1){edges{cursor node{...f}}nodes{...f}pageInfo{hasNextPage endCursor}}`,
+);
+
+it("refused-extensions: has no more documents parsed than an account has units left", async ({
+  environment,
+  figures,
+}) => {
+  const service = await environment.startService({}, { api: graphql });
+  let documents = 0;
+  /** A new document each time, so that no cache has it. */
+  const dearCall = () => {
+    documents += 1;
+    return graphqlCall(
+      JSON.stringify({ query: `#${documents}\n{${tenUnits.join(" ")}}fragment f on Pet{id name categoryId status}` }),
+    );
+  };
+  /** Floods with documents of 10 units. The limit is that of the day, whose window does not end during the flood. */
+  const flood = async (perDay: number, spent: number) => {
+    const apiKey = await environment.issueKey({ perMinute: 10_000_000, perDay });
+    await environment.sendBurst({ requests: spent, clients: 1, apiKey });
+    const customer = await environment.startLoad({ clients: 1, pauseMs: 0, targets: [service] });
+    const attack = await environment.startLoad({ clients: 9, pauseMs: 0, targets: [service], apiKey, call: dearCall });
+    await sleep(extensionFloodMs);
+    await Promise.all([attack.stop(), customer.stop()]);
+    return { attack: attack.results, customerMs: median(customer.results.map(({ durationMs }) => durationMs)) };
+  };
+
+  const control = await flood(20, 20);
+  for (const [what, perDay, spent] of [
+    ["fewer units left than the cost", 20, 20 - unitsLeft],
+    ["a limit below the cost", unitsLeft, 0],
+  ] as const) {
+    const { attack, customerMs } = await flood(perDay, spent);
+    figures.count(0, `${what}: executed documents`, attack, ({ status }) => status === 200);
+    // A request is admitted and parsed before it is refused, unless no unit is left. The last parsed one shows 0 units left.
+    const parsed = attack.filter(({ status, rateLimit }) => status !== 429 || rateLimit.remaining > 0);
+    figures.atMost(unitsLeft, `${what}: parsed documents of ${attack.length}`, parsed.length);
+    figures.atMost(slowdownAtMost, `${what}: the customer's p50, times the control`, customerMs / control.customerMs);
+  }
+});
+
 const connections = 60;
 const tinyRequests = "GET /a HTTP/1.1\r\nHost:\r\n\r\n".repeat(2_500);
 const memoryLimitMebibytes = 256;

@@ -42,7 +42,7 @@ const knownHeaders: Readonly<Record<string, readonly string[]>> = {
   "idempotency-key": ["once", '"once"', "k".repeat(255), "k".repeat(256)],
   "x-request-id": ["mine-1", "a".repeat(128), "a".repeat(129)],
   origin: ["https://shop.example", "null"],
-  "x-forwarded-for": ["::1", "1.2.3.4, 5.6.7.8", "::ffff:1.2.3.4", "unknown"],
+  "x-forwarded-for": ["::1", "1.2.3.4, 5.6.7.8", "::ffff:1.2.3.4", "1.2.3.4:5", "[::1]:80", "unknown"],
   "access-control-request-method": ["POST"],
 };
 const knownHeader = fc

@@ -16,8 +16,10 @@ import {
 
 export interface NewPet {
   readonly text: string;
-  /** The pet of a body whose values have the right types, so that only the name can be wrong. */
+  /** The pet of a body whose values have the right types, so that only the name can be wrong, or in REST a null. */
   readonly pet?: { readonly name: string; readonly categoryId: string; readonly status: string };
+  /** GraphQL takes a status that is null as absent, and REST refuses it. */
+  readonly hasNullStatus?: boolean;
 }
 
 export type Operation = ListOperation | CreateOperation;
@@ -51,7 +53,7 @@ const typedPet: fc.Arbitrary<NewPet> = fc
     name: petName,
     isEscaped: mostly(false, fc.constant(true), 9),
     categoryId,
-    status: fc.option(petStatus),
+    status: fc.option(weighted<string | null>([4, petStatus], [1, fc.constant(null)]), { nil: undefined }),
     blank,
   })
   .map(({ name, isEscaped, categoryId: { digits, json }, status, blank: between }) => {
@@ -59,10 +61,11 @@ const typedPet: fc.Arbitrary<NewPet> = fc
       ["name", isEscaped ? escaped(name) : JSON.stringify(name)],
       ["categoryId", json],
     ];
-    if (status !== null) members.push(["status", `"${status}"`]);
+    if (status !== undefined) members.push(["status", JSON.stringify(status)]);
     return {
       text: objectText(members, between),
       pet: { name, categoryId: digits, status: status ?? "available" },
+      hasNullStatus: status === null,
     };
   });
 

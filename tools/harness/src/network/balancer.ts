@@ -1,9 +1,9 @@
-import { writeFile } from "node:fs/promises";
+import { readFile, writeFile } from "node:fs/promises";
 import { connect } from "node:net";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { choosePort } from "@petstore/embedded-postgres";
-import { startProgram } from "../processes/program.js";
+import { type Program, startProgram } from "../processes/program.js";
 import { openTemporaryDirectory, openTogether } from "../processes/resources.js";
 
 /** HAProxy in front of several servers. It does not repeat failed requests. */
@@ -25,6 +25,39 @@ export function startBalancer(ports: readonly number[]): Promise<Balancer> {
   default-server inter 200ms fall 1 rise 1`;
   const servers = ports.map((port) => `${port} check`);
   return startHaproxy(options, servers, servers.length);
+}
+
+export interface BalancedPorts {
+  readonly rest?: readonly number[];
+  readonly graphql?: readonly number[];
+}
+
+/**
+ * HAProxy with the configuration that is shipped, `tools/deploy/haproxy.cfg`, in front of services that listen on these
+ * ports. A warning about the configuration is an error. Resolves when it answers: perhaps no service is ready yet.
+ */
+export function startShippedBalancer(
+  { rest = [], graphql = [] }: BalancedPorts,
+  environment: Readonly<Record<string, string>> = {},
+): Promise<Program & { readonly origin: string; readonly port: number }> {
+  return openTogether(async (use) => {
+    const directory = use(await openTemporaryDirectory());
+    const configFile = join(directory.path, "haproxy.cfg");
+    const port = await choosePort(undefined);
+    const servers = (name: string, ports: readonly number[]) =>
+      ports.map((one) => `server ${name}${one} 127.0.0.1:${one}`).join("\n  ");
+    const shipped = await readFile(new URL("../../../deploy/haproxy.cfg", import.meta.url), "utf8");
+    const configuration = shipped
+      .replaceAll(":8080", `127.0.0.1:${port}`)
+      .replaceAll("server-template rest 1-10 rest:3000", servers("rest", rest))
+      .replaceAll("server-template graphql 1-10 graphql:3000", servers("graphql", graphql));
+    await writeFile(configFile, configuration);
+    const args = ["-db", "-q", "-dW", "-f", configFile];
+    const program = use(startProgram({ name: "HAProxy", command: "haproxy", args, environment }));
+    const origin = `http://127.0.0.1:${port}`;
+    await program.until(async () => (await fetch(origin).catch(() => undefined)) !== undefined);
+    return { ...program, origin, port };
+  });
 }
 
 /** HAProxy in front of PostgreSQL. It forwards to the node whose Patroni answers `/primary` with 200. */

@@ -1,4 +1,5 @@
 export { openEtcdServer } from "./etcd-server.js";
+export { type Impostor, type ImpostorOptions, openImpostor } from "./impostor.js";
 export {
   type InstalledPostgres,
   openInstalledPostgres,

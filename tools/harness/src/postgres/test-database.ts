@@ -22,10 +22,12 @@ export interface TestDatabase extends AsyncDisposable {
 }
 
 /** An empty database for one test file, so that files run in parallel. Disposing drops it, even with open connections. */
-export async function createTestDatabase(): Promise<TestDatabase> {
+export async function createTestDatabase({ encoding }: { readonly encoding?: string } = {}): Promise<TestDatabase> {
   const server = inject("postgresUrl");
   const name = `test_${randomBytes(8).toString("hex")}`;
-  await query(server, `CREATE DATABASE ${name}`);
+  // The default locale of the server is one of UTF-8.
+  const options = encoding && `TEMPLATE template0 ENCODING ${encoding} LOCALE_PROVIDER libc LOCALE 'C'`;
+  await query(server, `CREATE DATABASE ${name} ${options ?? ""}`);
   const urlThrough = (address: string) => Object.assign(new URL(address), { pathname: name }).href;
   return {
     url: urlThrough(inject("pgbouncerUrl") ?? server),

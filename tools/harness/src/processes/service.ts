@@ -34,7 +34,7 @@ export interface Service extends Program {
 export const serviceFlags: readonly string[] = [
   "--disallow-code-generation-from-strings",
   "--max-semi-space-size=16",
-  "--max-old-space-size=1024",
+  "--max-old-space-size=384",
 ];
 
 export const restMain: URL = mainOf("rest");

@@ -45,6 +45,36 @@ export const hostileDocuments: readonly Hostile[] = documents({
   "a block string of 30,000 lines": `{pets(cursor:"""${"\n ".repeat(15_000)}"""){id}}`,
   "an integer of 60,000 digits": `mutation{createPet(input:{name:"Rex",categoryId:${"9".repeat(60_000)}}){id}}`,
   "unbalanced braces": "{".repeat(60_000),
+  "a block string of 31,000 empty lines": `{pets(cursor:"""${"\n".repeat(31_000)}"""){id}}`,
+  "a block string of 1,990 lines": `{pets(cursor:"""${"\n x".repeat(1_990)}"""){id}}`,
+  "31,000 line ends": `{pets{id}}${"\n".repeat(31_000)}`,
+  "a comment of 60,000 characters": `{pets{id}}#${"#".repeat(60_000)}`,
+  "15,000 escapes": `{pets(cursor:"${"\\n".repeat(15_000)}"){id}}`,
+  "2,500 long escapes": `{pets(cursor:"${"\\u{1F408}".repeat(2_500)}"){id}}`,
+  "7,000 escaped triple quotes": `{pets(cursor:"""${'\\"""'.repeat(7_000)}"""){id}}`,
+  "a string of 16,000 emoji": `{pets(cursor:"${"🐈".repeat(16_000)}"){id}}`,
+  "a string in 470 lists": `{pets(limit:${"[".repeat(470)}"${"c".repeat(30_000)}"${"]".repeat(470)}){id}}`,
+  "a block string in 470 lists": `{pets(limit:${"[".repeat(470)}"""${"\n x".repeat(1_900)}"""${"]".repeat(470)}){id}}`,
+  "a list of 980 values": `{pets(limit:[${"1 ".repeat(980)}]){id}}`,
+  "320 unknown properties": `mutation{createPet(input:{${join(320, (n) => `a${n}:1`)}}){id}}`,
+  "ten integers of 3,000 digits": `mutation{${join(10, (n) => `a${n}:createPet(input:{name:"",categoryId:${"9".repeat(3_000)}}){id}`)}}`,
+  "490 spreads of unknown fragments": `{${join(490, (n) => `...f${n}`)}}`,
+  "490 spreads of one fragment": `{${join(490, () => "...f")}}fragment f on Query{__typename}`,
+  "240 inline fragments": `{${join(240, () => "...{__typename}")}}`,
+  "500 duplicate fields": `{pets{${"id ".repeat(500)}}}`,
+  "980 fields in an unused fragment": `{__typename}fragment f on Pet{${"id ".repeat(980)}}`,
+  "45 fragments with all fields of a pet": `{pets{${join(45, (n) => `...f${n}`)}}}${join(45, (n) => `fragment f${n} on Pet{id name categoryId status __typename}`)}`,
+  "39 fragments in a circle": `{pets{...f0}}${join(39, (n) => `fragment f${n} on Pet{id name ...f${(n + 1) % 39}}`)}`,
+  "introspection through fragments that double": `{__schema{...f0}}${join(38, (n) => `fragment f${n} on __Schema{...f${n + 1} ...f${n + 1}}`)} fragment f38 on __Schema{__typename}`,
+  "120 unused fragments": `{__typename}${join(120, (n) => `fragment f${n} on Query{__typename}`)}`,
+  "120 subscriptions": `${join(120, (n) => `subscription s${n}{...f}`)}fragment f on Query{__typename}`,
+  "25 operations with 5 variables, used 20 times": `${join(25, (n) => `query q${n}(${join(5, (k) => `$v${k}:Int`)}){...f}`)}fragment f on Query{${join(20, (k) => `a${k}:pets(limit:$v${k % 5}){id}`)}}`,
+  "190 unused variables": `query(${join(190, (n) => `$v${n}:Int`)}){__typename}`,
+  "undefined variables with long names": `{${join(10, (n) => `a${n}:pets(limit:$${"v".repeat(3_000)}${n}){id}`)}}`,
+  "errors that repeat a long operation name": `query ${"q".repeat(30_000)}{${join(10, (n) => `a${n}:pets(limit:$v${n}){id}`)}}`,
+  "unknown enum values with long names": `{${join(5, (n) => `a${n}:pets(status:${"n".repeat(6_000)}){id}`)}}`,
+  "conflicts deep inside": `{${join(20, (n) => `petsConnection{edges{node{a:${n % 2 ? "id" : "name"}}}}`)}}`,
+  "60 lists of 5 fields": `{${join(60, (n) => `a${n}:pets{id name categoryId status}`)}}`,
 });
 
 /** Documents with the largest answers, in several sizes. One of them is just within the limits, even if these change. */
@@ -75,6 +105,18 @@ export const dearDocuments: readonly Hostile[] = documents({
     `everything about the fields of every type, ${times} times`,
     `{__schema{types{${join(times, (n) => `a${n}:fields{name description args{name type{kind name ofType{name}}}type{kind name}}`)}}}}`,
   ]),
+  ...inSizes([10, 4, 3], (aliases) => [
+    `a list of 100 pets, each pet with ${aliases} names more`,
+    `{pets(limit:100){id name categoryId status __typename ${join(aliases, (n) => `f${n}:name`)}}}`,
+  ]),
+  ...inSizes([10, 2, 1, 0], (copies) => [
+    `a connection of 100 pets, with everything in it, and its edges ${copies} times more`,
+    `{petsConnection(first:100){${join(copies, (copy) => `e${copy}:edges{...e}`)} edges{...e}nodes{...f}pageInfo{hasNextPage hasPreviousPage startCursor endCursor __typename}__typename}}` +
+      "fragment e on PetEdge{cursor __typename node{...f}}fragment f on Pet{id name categoryId status __typename}",
+  ]),
+  "10 connections of 100 pets, with everything in them":
+    `{${join(10, (n) => `a${n}:petsConnection(first:100){edges{cursor __typename node{...f}}nodes{...f}pageInfo{hasNextPage hasPreviousPage startCursor endCursor __typename}__typename}`)}}` +
+    "fragment f on Pet{id name categoryId status __typename}",
   "the fields of the fields of every type":
     "{__schema{types{fields{type{fields{type{name fields{name type{name}}}}}}}}}",
 });

@@ -1,3 +1,4 @@
+export { dearValues } from "./dear-values.js";
 export { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "./hostile-documents.js";
 export { isLeak } from "./leak.js";
 export {

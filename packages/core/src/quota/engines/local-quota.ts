@@ -3,15 +3,17 @@ import { createLruCache } from "../../lru-cache.js";
 import {
   afterRefusal,
   type BanPolicy,
+  currentPenalty,
   defaultBanPolicy,
   type Penalty,
   penaltyExpiresAtMs,
   penaltyOfBan,
 } from "../ban-policy.js";
 import { bannedDecision, type Decision, refusingWindow } from "../decision.js";
+import type { Ban, Penalties } from "../penalties.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation } from "../quota.js";
-import { dayMs, minuteMs, type UsedUnits, type Windows, windowAt } from "../window.js";
+import { dayMs, minuteMs, type UsedUnits, type WindowState, type Windows, windowAt } from "../window.js";
 
 export interface LocalQuotaOptions {
   /** Whole epoch milliseconds. */
@@ -27,7 +29,7 @@ interface Ledger extends UsedWindows {
   readonly penalties: Map<string, Penalty>;
 }
 
-export interface LocalQuota extends Quota {
+export interface LocalQuota extends Quota, Penalties {
   /** `share` is the part of the limits that this process may grant. Bans depend on the whole limits. */
   decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
   /** Replaces the units of an account. */
@@ -47,23 +49,25 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   function decide({ account, key, limits, cost }: Reservation, share: Limits, heldIn?: Windows): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
-    if (heldIn !== undefined) giveBack(ledger, 1, heldIn);
     const windows = windowsAt(nowMs, ledger, share);
     const penalty = key === undefined ? undefined : ledger.penalties.get(key);
     if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
-      return bannedDecision(mode, windows, penalty.bannedUntilMs, cost);
+      return bannedDecision(mode, windows, { bannedUntilMs: penalty.bannedUntilMs, beginsBan: false }, cost);
     if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
+    const before = heldIn === undefined ? windows : withoutHeldUnit(windows, heldIn);
+    // A refused extension keeps its held unit, so the units left for a retry are those of `windows`.
     const by = refusingWindow(windows, cost);
-    if (by === undefined) {
-      ledger.minute = { used: windows.minute.used + cost, resetAtMs: windows.minute.resetAtMs };
-      ledger.day = { used: windows.day.used + cost, resetAtMs: windows.day.resetAtMs };
+    if (by === undefined || refusingWindow(before, cost) === undefined) {
+      ledger.minute = { used: before.minute.used + cost, resetAtMs: before.minute.resetAtMs };
+      ledger.day = { used: before.day.used + cost, resetAtMs: before.day.resetAtMs };
       return { outcome: "admitted", mode, ...windowsAt(nowMs, ledger, share) };
     }
     const retryAtMs = windows[by].resetAtMs;
     if (key !== undefined) {
       const after = afterRefusal(penalty, { nowMs, retryAtMs, minuteLimit: limits.perMinute }, banPolicy);
       remember(ledger.penalties, key, after, nowMs);
-      if (after.bannedUntilMs > nowMs) return bannedDecision(mode, windows, after.bannedUntilMs, cost);
+      const { bannedUntilMs } = after;
+      if (bannedUntilMs > nowMs) return bannedDecision(mode, windows, { bannedUntilMs, beginsBan: true }, cost);
     }
     return { outcome: "refused", mode, ...windows, by, retryAtMs };
   }
@@ -85,6 +89,24 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   }
 
   return {
+    async penalties({ account, keys, limits }) {
+      const current = { nowMs: now(), minuteLimit: limits.perMinute };
+      const stored = ledgers.get(account)?.penalties;
+      return keys.flatMap((key) => {
+        const penalty = stored?.get(key);
+        return (penalty && currentPenalty(key, penalty, current, banPolicy)) ?? [];
+      });
+    },
+    async bans() {
+      const nowMs = now();
+      const found: Ban[] = [];
+      for (const [account, { penalties }] of ledgers.entries()) {
+        for (const [key, { bannedUntilMs, episodeStartMs }] of penalties) {
+          if (bannedUntilMs > nowMs) found.push({ account, key, bannedUntilMs, sinceMs: nowMs - episodeStartMs });
+        }
+      }
+      return found;
+    },
     seed(account, used) {
       Object.assign(ledgers.get(account) ?? openLedger(account), used);
     },
@@ -119,6 +141,14 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       if (penalty !== undefined && penalty.episodeStartMs <= now() - liftedAgoMs) penalties?.delete(key);
     },
   };
+}
+
+function withoutHeldUnit(windows: Windows, heldIn: Windows): Windows {
+  const without = (window: "minute" | "day"): WindowState => {
+    const state = windows[window];
+    return state.resetAtMs === heldIn[window].resetAtMs ? { ...state, used: Math.max(0, state.used - 1) } : state;
+  };
+  return { ...windows, minute: without("minute"), day: without("day") };
 }
 
 function giveBack(ledger: Ledger, units: number, heldIn: Windows): void {

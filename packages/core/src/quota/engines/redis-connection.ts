@@ -14,6 +14,8 @@ export interface RedisConfig extends SentinelLogin {
 export interface RedisConnection extends Disposable {
   readonly redis: Redis | Cluster;
   onLoss(listener: () => void): void;
+  /** Why the last attempt to connect failed, such as a refused password. `undefined` after a successful attempt. */
+  connectError(): Error | undefined;
   /** Replaces the connection by a new one. Calls that wait for a reply fail. */
   reconnect(): void;
 }
@@ -27,8 +29,15 @@ export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   const { redis, disconnect } = open(config);
   redis.on("close", onLoss);
   redis.on("+node", (node: Redis) => node.on("close", onLoss));
-  // Each failed attempt emits an error. The breaker logs the outage, once.
-  redis.on("error", () => {});
+  // Each failed attempt emits an error. The breaker logs the outage and its cause, once.
+  let connectError: Error | undefined;
+  redis.on("error", (error: Error & { readonly lastNodeError?: Error }) => {
+    // The error of a cluster only says that no node could be used.
+    connectError = error.lastNodeError ?? error;
+  });
+  redis.on("ready", () => {
+    connectError = undefined;
+  });
   await once(redis, "ready", { signal: AbortSignal.timeout(connectionTimeoutMs) }).catch(() => {});
   if (redis instanceof Cluster) {
     redis.on("ready", () => connectMasters(redis));
@@ -42,6 +51,7 @@ export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
   return {
     redis,
     onLoss: (listener) => void listeners.push(listener),
+    connectError: () => connectError,
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
     },
@@ -94,8 +104,9 @@ const connectionOptions = {
   // A paused server would never close its end.
   disconnectTimeout: 1,
   retryStrategy: jitteredDelayMs,
-  // Redis often overestimates how long it will load its data. By default, ioredis waits for up to 10 s of this time.
-  maxLoadingRetryTime: 500,
+  // The check calls INFO, and prints to standard error if the user may not do that. We do not need it: a server that is
+  // loading, or that became a replica, refuses the scripts, and then the breaker probes until a server accepts them.
+  enableReadyCheck: false,
 } satisfies RedisOptions;
 
 const clusterOptions = {

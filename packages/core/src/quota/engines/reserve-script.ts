@@ -12,7 +12,7 @@
  * then `bannedUntil` and `level`. The 3 is the format of the rest. If an older release wrote the penalty, this release reads
  * only the ban. It takes 0 as `episodeStart`, so every lift ends the ban.
  */
-import type { BanPolicy } from "../ban-policy.js";
+import type { BanPolicy, Penalty } from "../ban-policy.js";
 import { dayMs, minuteMs } from "../window.js";
 
 /** Numbers are formatted with `%d`: Lua would format large ones as 1.7e+12. */
@@ -52,10 +52,11 @@ end`;
  * - 2, 3: the limits of the minute and the day
  * - 4: the cost, or 0 to reserve nothing
  * - 5: the number of reservations
- * - 6 to 8: the units to give back before the decision, and the starts of the minute and the day that they are held in, or
- *   three zeros
+ * - 6 to 8: held units, and the starts of the minute and the day that they are held in, or three zeros. With a cost of 0, the
+ *   script gives them back. With another cost, they count towards it: an admission of 5 with 1 held unit adds 4. If the
+ *   reservation is not admitted, they stay used (decision 0017).
  * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. The script adds the unsynced units before it gives units back, because the held units may be unsynced.
+ *   `unsyncedUnits`. The script adds the unsynced units first, because the held units may be unsynced.
  */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
@@ -68,35 +69,40 @@ if ARGV[9] then
   storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
   accountChanged = true
 end
-if heldUnits > 0 then
+if heldUnits > 0 and cost == 0 then
   if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - heldUnits) end
   if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - heldUnits) end
   if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
   minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
   dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 end
+local heldOfMinute = heldInMinute == minuteStart and math.min(heldUnits, minuteUsed) or 0
+local heldOfDay = heldInDay == dayStart and math.min(heldUnits, dayUsed) or 0
 
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
 local replies = {}
 for place = 1, times do
   local outcome
-  local dayRefuses = dayUsed + cost > dayLimit
+  local beginsBan = 0
+  local minuteUsedIfAdmitted = minuteUsed - heldOfMinute + cost
+  local dayUsedIfAdmitted = dayUsed - heldOfDay + cost
   if bannedUntil > now then
     outcome = 'banned'
   elseif cost == 0 then
     outcome = 'read'
   elseif cost > minuteLimit or cost > dayLimit then
     outcome = 'impossible'
-  elseif not dayRefuses and minuteUsed + cost <= minuteLimit then
+  elseif minuteUsedIfAdmitted <= minuteLimit and dayUsedIfAdmitted <= dayLimit then
     outcome = 'admitted'
-    minuteUsed, dayUsed = minuteUsed + cost, dayUsed + cost
+    minuteUsed, dayUsed = minuteUsedIfAdmitted, dayUsedIfAdmitted
     accountChanged = true
   else
     outcome = 'refused'
   end
   if outcome == 'refused' and KEYS[2] then
     penaltyChanged = true
+    local dayRefuses = dayUsed + cost > dayLimit
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
     if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
       episodeStart, episodeRetryAt, strikes = now, retryAt, 0
@@ -109,11 +115,11 @@ for place = 1, times do
         if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
         bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
         episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1
-        if bannedUntil > now then outcome = 'banned' end
+        if bannedUntil > now then outcome, beginsBan = 'banned', 1 end
       end
     end
   end
-  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil }
+  replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil, beginsBan }
 end
 if penaltyChanged then
   local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
@@ -127,6 +133,19 @@ return replies`;
 /** KEYS: the account and the penalty. ARGV: the time as above, and how many milliseconds ago the ban was lifted. */
 export const liftScript: string = `${readKeys}
 if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
+
+/** Reads a stored penalty as the scripts do. */
+export function readPenalty(stored: string): Penalty {
+  const [, bannedUntil, level] = /^\d+:\d+:\d+:\d+:(\d+):(\d+)/.exec(stored) ?? [];
+  const [, episodeStart = 0, retryAt = 0, strikes = 0] = /;3;(\d+):(\d+):(\d+)$/.exec(stored) ?? [];
+  return {
+    episodeStartMs: Number(episodeStart),
+    retryAtMs: Number(retryAt),
+    strikes: Number(strikes),
+    bannedUntilMs: Number(bannedUntil),
+    banLevel: Number(level),
+  };
+}
 
 /** The counters of an account as one instance knows them. */
 export interface AccountCounters {

@@ -9,7 +9,13 @@ import { describeQuota } from "../describe-quota.js";
 
 const shop: Reservation = { account: "shop", key: "1", limits: { perMinute: 60, perDay: 1_000 }, cost: 1 };
 const bannedUntilMs = noon + 10 * minuteMs;
-const banned: Decision = { ...admitted(0), outcome: "banned", bannedUntilMs, retryAtMs: bannedUntilMs };
+const banned: Decision = {
+  ...admitted(0),
+  outcome: "banned",
+  bannedUntilMs,
+  beginsBan: false,
+  retryAtMs: bannedUntilMs,
+};
 
 describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
@@ -136,8 +142,9 @@ describe("an extension while Redis is unavailable", () => {
   it.each<[string, held: (counts: LastKnownCounts) => Admitted, boolean, cost: number, outcome: string, told: string]>([
     ["is refused above this instance's share, without a change", redisUnit, false, 12, "refused", "40+0"],
     ["counts as known to Redis if Redis may have executed it", redisUnit, true, 4, "admitted", "43+0"],
-    ["gives a unit back that was granted without Redis", localUnit, false, 50, "refused", "40+0"],
-    ["does not give it back if Redis may have", localUnit, true, 50, "refused", "40+1"],
+    ["keeps a unit that was granted without Redis when it is refused", localUnit, false, 50, "refused", "40+1"],
+    ["keeps it too if Redis may have executed the extension", localUnit, true, 50, "refused", "40+1"],
+    ["keeps it when it is impossible", localUnit, false, 61, "impossible", "40+1"],
   ])("%s", (_promise, held, mayHaveExecuted, cost, outcome, told) => {
     const { counts } = openInOutage({ known: admitted(40) });
     expect(counts.decide({ ...shop, cost }, mayHaveExecuted, held(counts))).toMatchObject({ outcome });

@@ -13,11 +13,9 @@ export interface RedisQuotasOptions extends Partial<Pick<QuotaConfig, "failureMo
 }
 
 /** Opens the quotas of one instance as a service does, and keeps the messages that it logs. */
-export async function openQuotasOnRedis(
-  options: RedisQuotasOptions,
-): Promise<Quotas & { readonly logged: readonly string[] }> {
+export async function openQuotasOnRedis(options: RedisQuotasOptions): Promise<Quotas & ReturnType<typeof recordLog>> {
   const { urls, failureMode = "local", instances = 1, decisionTimeoutMs = 1_000, ...sentinelLogin } = options;
-  const { log, logged } = recordLog();
+  const recorded = recordLog();
   const config = {
     banPolicy: { ...defaultBanPolicy, minimumStrikes: 0 },
     anonymousLimits: { perMinute: 300, perDay: 10_000 },
@@ -25,8 +23,8 @@ export async function openQuotasOnRedis(
     instances,
     failureMode,
   };
-  const quotas = await openQuotas(config, { log, now: Date.now });
-  return { ...quotas, logged };
+  const quotas = await openQuotas(config, { log: recorded.log, now: Date.now });
+  return { ...quotas, ...recorded };
 }
 
 /** A new account that is limited by its day alone: no minute ends in the middle of a test. */

@@ -126,6 +126,31 @@ describeWithRedis("the quota when Redis", async () => {
     expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", day: { used: 11 } });
   });
 
+  it.each([
+    ["the password", ["-@all"], "default:wrong", /^WRONGPASS /],
+    ["a connection without a password", ["-@all"], "", /^NOAUTH /],
+    ["a user without the right to run scripts", ["+@all", "-@scripting", "~*"], "petstore:secret", /^NOPERM .*eval/],
+  ])("refuses %s: logs the cause, without the password", async (_what, rights, login, cause) => {
+    await using closed = await openRedisServer({ settings: { requirepass: "other" } });
+    await closed.command("ACL", "SETUSER", "petstore", "on", ">secret", ...rights);
+    using opened = await openQuotasOnRedis({ urls: [closed.url.replace("//", `//${login}@`)] });
+    expect(await opened.accounts.reserve(newAccount(1))).toMatchObject({ mode: "fallback" });
+    expect(opened.logged.at(-1)).toBe(messages.unavailable);
+    expect(opened.causes.at(-1)).toMatch(cause);
+    expect(opened.causes.join()).not.toMatch(/wrong\b|secret/);
+  });
+
+  it("refuses a password that was changed during a connection: logs the cause when it cannot connect again", async () => {
+    await using closed = await openRedisServer();
+    await closed.command("ACL", "SETUSER", "petstore", "on", ">secret", "+@all", "~*");
+    using opened = await openQuotasOnRedis({ urls: [closed.url.replace("//", "//petstore:secret@")] });
+    await admitAll(opened, newAccount(1), 1);
+    await closed.command("ACL", "SETUSER", "petstore", "resetpass", ">other");
+    await closed.command("CLIENT", "KILL", "USER", "petstore");
+    await expect.poll(() => opened.causes.at(-1), { timeout: 20_000 }).toMatch(/^WRONGPASS /);
+    expect(opened.logged).toEqual([messages.shared, messages.unavailable, "Redis refuses the user of REDIS_URL"]);
+  });
+
   it("loads its data: is used again as soon as they are loaded", async () => {
     const perKey = {
       "key-load-delay": "100000",

@@ -4,7 +4,14 @@ import { afterAll, beforeAll, describe, it, vi } from "vitest";
 import type { Decision } from "../../../src/quota/decision.js";
 import { dayMs, minuteMs } from "../../../src/quota/window.js";
 import { noon } from "../caller.js";
-import { type Fault, type Outages, type Simulation, simulateOutages } from "./simulated-outages.js";
+import {
+  type Fault,
+  type Outages,
+  type Request,
+  type Simulation,
+  simulateOutages,
+  unitsIn,
+} from "./simulated-outages.js";
 
 /** Orders of steps. A fault planted in the code is found within a few hundred. */
 const numRuns = 500;
@@ -46,15 +53,17 @@ function checkLimits({ instances, faults, maxFaults }: Outages, { requests: ofIn
     ["minute", noon + 2 * minuteMs, instances],
     ["day", noon + dayMs / 2, 2 * instances],
   ] as const) {
-    const isGranted = isGrantedIn(window, resetAtMs);
+    const units = (request: Request, decision?: Decision) => unitsIn(window, resetAtMs, request, decision);
     const isFallback = (answer?: Decision) => answer?.mode === "fallback" && answer[window].resetAtMs === resetAtMs;
     let most = limit;
     if (mayLoseUnits(faults)) most = limit * (2 - 2 / instances + maxFaults);
     else if (requests.some(({ answer }) => isFallback(answer))) most = limit * (2 - 1 / instances);
-    const granted = requests.filter(({ answer }) => isGranted(answer)).length;
+    const granted = sum(requests.map((request) => units(request, request.answer)));
     assert.ok(granted <= most, `${granted} units of a ${window} were granted, more than ${most}`);
     const { used, resetAtMs: countedUntilMs } = counted()[window];
-    const spent = requests.filter(({ answer, call }) => isGranted(answer) || isGranted(call?.executed)).length;
+    const spent = sum(
+      requests.map((request) => Math.max(units(request, request.answer), units(request, request.call?.executed))),
+    );
     assert.ok(resetAtMs !== countedUntilMs || used <= spent, `Redis counts ${used} units, more than ${spent}`);
   }
 }
@@ -66,18 +75,20 @@ function checkLimits({ instances, faults, maxFaults }: Outages, { requests: ofIn
 function checkCounts({ faults }: Outages, { requests, counted }: Simulation): void {
   for (const window of ["minute", "day"] as const) {
     const { used, resetAtMs } = counted()[window];
-    const isGranted = isGrantedIn(window, resetAtMs);
+    const units = (request: Request, decision?: Decision) => unitsIn(window, resetAtMs, request, decision);
     let certain = 0;
     for (const ofInstance of requests) {
       let reported = 0;
-      for (const { answer, call } of ofInstance) {
+      for (const request of ofInstance) {
+        const { answer, call } = request;
         if (answer?.mode === "shared" && answer[window].resetAtMs === resetAtMs) {
-          const least = reported + (isGranted(answer) ? 1 : 0);
+          const least = reported + units(request, answer);
           reported = answer[window].used;
           assert.ok(reported >= least, `Redis reported ${reported} units of a ${window}, fewer than ${least}`);
         }
         // Other instances may have raised Redis to the count that a call without a reply would have raised it to.
-        if (isGranted(answer) && (call === undefined || isGranted(call.executed))) certain += 1;
+        const answered = units(request, answer);
+        certain += call === undefined ? answered : Math.min(answered, units(request, call.executed));
         const lost = call?.isLost ? call.unsynced?.[window] : undefined;
         if (lost?.resetAtMs === resetAtMs) certain -= lost.unsyncedUnits;
       }
@@ -86,8 +97,8 @@ function checkCounts({ faults }: Outages, { requests, counted }: Simulation): vo
   }
 }
 
-function isGrantedIn(window: "minute" | "day", resetAtMs: number): (decision: Decision | undefined) => boolean {
-  return (decision) => decision?.outcome === "admitted" && decision[window].resetAtMs === resetAtMs;
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
 }
 
 function mayLoseUnits(faults: readonly Fault[]): boolean {

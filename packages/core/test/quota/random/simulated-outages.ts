@@ -7,7 +7,7 @@ import { setImmediate as nextTick } from "node:timers/promises";
 import { type Redis, ReplyError } from "ioredis";
 import { vi } from "vitest";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
-import type { Decision } from "../../../src/quota/decision.js";
+import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
@@ -37,7 +37,10 @@ export interface Outages {
   readonly maxFaults: number;
 }
 
-interface Request {
+/** A reservation of one unit, or its extension to `extendedCost` units. */
+export interface Request {
+  /** The admission that an extension extends. */
+  readonly heldIn?: Admitted | undefined;
   /** The decision that the client got. */
   answer?: Decision;
   /** The call to Redis, unless Redis has refused it. */
@@ -45,12 +48,28 @@ interface Request {
 }
 
 interface Call {
+  readonly cost: number;
+  readonly heldIn: Windows | undefined;
   readonly unsynced: AccountCounters | undefined;
   /** The decision of Redis. */
   executed?: Decision;
   /** True if Redis will never execute it. */
   isLost?: boolean;
 }
+
+/** The units that a decision about a request added to the window that ends at `resetAtMs`. */
+export function unitsIn(
+  window: "minute" | "day",
+  resetAtMs: number,
+  { heldIn }: Request,
+  decision: Decision | undefined,
+): number {
+  if (decision?.outcome !== "admitted" || decision[window].resetAtMs !== resetAtMs) return 0;
+  if (heldIn === undefined) return 1;
+  return extendedCost - (heldIn[window].resetAtMs === resetAtMs ? 1 : 0);
+}
+
+const extendedCost = 2;
 
 /** `choice` is any number. */
 type Step = (choice: number) => unknown;
@@ -72,6 +91,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       connection: {
         redis: { status: "ready", stream: { writable: true } } as Redis,
         onLoss: (listener) => void connection.on("loss", listener),
+        connectError: () => undefined,
         reconnect() {},
       },
       probe: () => once(connection, "probed"),
@@ -84,10 +104,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     const quota = createFallbackQuota({
       redisQuota: {
         ...createLocalQuota({ now }),
-        async decide(_reservation, _times, unsynced) {
+        async decide({ cost }, _times, unsynced, heldIn) {
           if (!breaker.canCall()) callsInOutages += 1;
           if (fault === "read-only") throw new ReplyError("READONLY");
-          const call: Call = { unsynced };
+          const call: Call = { unsynced, cost, heldIn };
           Object.assign(requests.at(-1) ?? {}, { call });
           if (fault === "no reply") throw new Error(fault);
           return [execute(call, instance.redis)];
@@ -115,6 +135,20 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
         fault = nextFault;
         request.answer = await quota.reserve(reservation);
       },
+      async extend(heldIn: Admitted, nextFault?: Fault) {
+        const request: Request = { heldIn };
+        requests.push(request);
+        fault = nextFault;
+        request.answer = await quota.extend({ ...reservation, cost: extendedCost, heldIn });
+      },
+      /** The last admission that was not extended. */
+      extensible(): Admitted | undefined {
+        const extended = requests.map(({ heldIn }) => heldIn);
+        const admissions = requests.flatMap(({ answer, heldIn }) =>
+          answer?.outcome === "admitted" && heldIn === undefined ? [answer] : [],
+        );
+        return admissions.findLast((admission) => !extended.includes(admission));
+      },
       /** The call that Redis may still execute. There is one at most, because the breaker is open until it is executed or lost. */
       late: () => requests.find(({ call }) => call && !call.executed && !call.isLost)?.call,
     };
@@ -138,6 +172,8 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     }
     for (const instance of instances) {
       steps.push(() => instance.receive());
+      const extensible = instance.extensible();
+      if (extensible !== undefined) steps.push(() => instance.extend(extensible));
       const late = instance.late();
       if (late !== undefined)
         steps.push(
@@ -148,6 +184,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       if (instance.breaker.canCall()) {
         addFault("read-only", () => instance.receive("read-only"));
         addFault("no reply", () => instance.receive("no reply"));
+        if (extensible !== undefined) {
+          addFault("read-only", () => instance.extend(extensible, "read-only"));
+          addFault("no reply", () => instance.extend(extensible, "no reply"));
+        }
       } else if (late === undefined) steps.push(() => answerProbe(instance));
     }
     addFault("kill", () => instances.forEach(reconnect));
@@ -161,13 +201,13 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   /** Does what the reserve script does. */
   function execute(call: Call, redis: LocalQuota): Decision {
-    const { unsynced } = call;
+    const { unsynced, cost, heldIn } = call;
     if (unsynced !== undefined) {
       const { minute, day } = stateOf(redis);
       const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
       redis.seed(reservation.account, raised);
     }
-    call.executed = { ...redis.decide(reservation, reservation.limits), mode: "shared" };
+    call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, heldIn), mode: "shared" };
     return call.executed;
   }
 

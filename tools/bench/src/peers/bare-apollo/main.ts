@@ -62,8 +62,9 @@ class PetResolver {
     @Ctx() { pool }: Context,
     @Arg("limit", () => Int, { defaultValue: 20 }) limit: number,
     @Arg("status", () => petStatus, { nullable: true }) status?: string,
+    @Arg("cursor", () => String, { nullable: true }) cursor?: string,
   ): Promise<Pet[]> {
-    return listPets(pool, { status, limit });
+    return listPets(pool, { status, limit, cursor });
   }
 
   @Mutation(() => Pet)

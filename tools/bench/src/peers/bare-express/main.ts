@@ -1,7 +1,7 @@
 // Express 5 alone: no key, no quota, no validation, no log.
 import express from "express";
 import pg from "pg";
-import { createPet, listPets } from "../pet-sql.js";
+import { createPet, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 // pg's default of 10 connections is the default of our services too.
@@ -9,7 +9,9 @@ const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const app = express();
 
 app.get("/v1/pets", async (req, res) => {
-  res.json(await listPets(pool, req.query));
+  const { pets, link } = await readLinkedPage(pool, req.query);
+  if (link !== undefined) res.set("Link", link);
+  res.json(pets);
 });
 
 app.post("/v1/pets", express.json(), async (req, res) => {

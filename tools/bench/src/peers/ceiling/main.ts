@@ -3,8 +3,16 @@ import { createServer, type IncomingMessage } from "node:http";
 import { text } from "node:stream/consumers";
 import { Redis } from "ioredis";
 import pg from "pg";
+import { idOfCursor } from "../../cursor.js";
 import { createFindAccount } from "../find-account.js";
-import { type CreateParameters, insertSql, listByStatusSql, listSql } from "../pet-sql.js";
+import {
+  type CreateParameters,
+  insertSql,
+  type ListParameters,
+  listByStatusSql,
+  listSql,
+  nextLink,
+} from "../pet-sql.js";
 
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
 const redis = new Redis(process.env.REDIS_URL ?? "", { enableAutoPipelining: false });
@@ -31,9 +39,10 @@ createServer(async (req, res) => {
   }
   const keys = [`{${account}}m`, `{${account}}d`];
   const [minute, , resetInMs] = (await redis.evalsha(sha, 2, ...keys)) as [number, number, number];
-  const { status, json } = await answer(req);
+  const { status, json, link } = await answer(req);
   res.writeHead(status, {
     "Content-Type": "application/json",
+    ...(link !== undefined && { Link: link }),
     "X-RateLimit-Limit": limit,
     "X-RateLimit-Remaining": limit - minute,
     "X-RateLimit-Reset": Math.ceil((Date.now() + resetInMs) / 1000),
@@ -41,19 +50,28 @@ createServer(async (req, res) => {
   res.end(json);
 }).listen(Number(process.env.PORT), "127.0.0.1");
 
+interface Answer {
+  readonly status: number;
+  readonly json: string;
+  readonly link?: string | undefined;
+}
+
 /** A GraphQL document is not parsed: its variables tell which of the two operations it has. */
-async function answer(req: IncomingMessage) {
+async function answer(req: IncomingMessage): Promise<Answer> {
   const url = req.url ?? "";
   if (req.method === "GET") {
     const query = new URLSearchParams(url.slice(url.indexOf("?")));
-    return { status: 200, json: await rest.list(query.get("status"), query.get("limit") ?? 20) };
+    const page = { status: query.get("status"), limit: query.get("limit") ?? 20, cursor: query.get("cursor") };
+    const { json, last } = await rest.list(page);
+    // It links to a next page even from the last one, because it does not look for a further pet.
+    return { status: 200, json, link: last === null ? undefined : nextLink(page, last) };
   }
   const body = JSON.parse(await text(req));
   if (url !== "/graphql") return { status: 201, json: await rest.create(body) };
-  const { input, status, limit } = body.variables;
+  const { input, ...page } = body.variables;
   const data =
     input === undefined
-      ? `{"pets":${await graphql.list(status, limit)}}`
+      ? `{"pets":${(await graphql.list(page)).json}}`
       : `{"createPet":${await graphql.create(input)}}`;
   return { status: 200, json: `{"data":${data}}` };
 }
@@ -62,7 +80,8 @@ async function answer(req: IncomingMessage) {
 function createApi(api: string, columns: string) {
   const listAs = (name: string, sql: string) => ({
     name: `${api} ${name}`,
-    text: `select coalesce(json_agg(pet), '[]')::text as json from (select ${columns} from (${sql}) page) pet`,
+    text: `select coalesce(json_agg(pet), '[]')::text as json, max(pet.id::int) as last
+      from (select ${columns} from (${sql}) page) pet`,
   });
   const list = listAs("list", listSql);
   const listByStatus = listAs("list by status", listByStatusSql);
@@ -72,13 +91,25 @@ function createApi(api: string, columns: string) {
       select row_to_json(pet)::text as json from (select ${columns} from created) pet`,
   };
   return {
-    list: (status: string | null | undefined, limit: string | number) =>
-      status ? queryJson(listByStatus, [status, limit]) : queryJson(list, [limit]),
-    create: ({ name, categoryId, status }: CreateParameters) => queryJson(insert, [name, categoryId, status]),
+    async list({ status, limit, cursor }: ListParameters): Promise<JsonPage> {
+      const after = idOfCursor(cursor);
+      return status
+        ? queryJson({ ...listByStatus, values: [after, limit, status] })
+        : queryJson({ ...list, values: [after, limit] });
+    },
+    async create({ name, categoryId, status }: CreateParameters): Promise<string> {
+      return (await queryJson({ ...insert, values: [name, categoryId, status] })).json;
+    },
   };
 }
 
-async function queryJson(statement: pg.QueryConfig, values: unknown[]): Promise<string> {
-  const { rows } = await pool.query<{ json: string }>({ ...statement, values });
-  return rows[0]?.json ?? "";
+interface JsonPage {
+  readonly json: string;
+  /** The id of the last pet of a page; null without pets. */
+  readonly last: number | null;
+}
+
+async function queryJson(query: pg.QueryConfig): Promise<JsonPage> {
+  const { rows } = await pool.query<JsonPage>(query);
+  return rows[0] ?? { json: "", last: null };
 }

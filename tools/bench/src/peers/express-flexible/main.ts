@@ -4,7 +4,7 @@ import { Redis } from "ioredis";
 import pg from "pg";
 import { RateLimiterRedis, RateLimiterUnion } from "rate-limiter-flexible";
 import { createFindAccount } from "../find-account.js";
-import { createPet, listPets } from "../pet-sql.js";
+import { createPet, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
@@ -31,7 +31,9 @@ app.use(async (req, res, next) => {
 });
 
 app.get("/v1/pets", async (req, res) => {
-  res.json(await listPets(pool, req.query));
+  const { pets, link } = await readLinkedPage(pool, req.query);
+  if (link !== undefined) res.set("Link", link);
+  res.json(pets);
 });
 
 app.post("/v1/pets", express.json(), async (req, res) => {

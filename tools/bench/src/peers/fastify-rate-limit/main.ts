@@ -4,7 +4,7 @@ import fastify from "fastify";
 import { Redis } from "ioredis";
 import pg from "pg";
 import { createFindAccount } from "../find-account.js";
-import { type CreateParameters, createPet, type ListParameters, listPets } from "../pet-sql.js";
+import { type CreateParameters, createPet, type ListParameters, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
 const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
@@ -22,7 +22,11 @@ await app.register(rateLimit, {
   },
 });
 
-app.get<{ Querystring: ListParameters }>("/v1/pets", ({ query }) => listPets(pool, query));
+app.get<{ Querystring: ListParameters }>("/v1/pets", async ({ query }, reply) => {
+  const { pets, link } = await readLinkedPage(pool, query);
+  if (link !== undefined) reply.header("Link", link);
+  return pets;
+});
 
 app.post<{ Body: CreateParameters }>("/v1/pets", (request, reply) => {
   reply.code(201);

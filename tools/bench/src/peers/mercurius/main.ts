@@ -12,7 +12,7 @@ await app.register(mercurius, {
   enum PetStatus { available pending sold }
   type Pet { id: ID! name: String! categoryId: ID! status: PetStatus! }
   input NewPet { name: String! categoryId: ID! status: PetStatus! = available }
-  type Query { pets(limit: Int! = 20, status: PetStatus): [Pet!]! }
+  type Query { pets(limit: Int! = 20, status: PetStatus, cursor: String): [Pet!]! }
   type Mutation { createPet(input: NewPet!): Pet! }
 `,
   resolvers: {

@@ -4,7 +4,7 @@ import type { Log } from "../../../log.js";
 import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
-  readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "reconnect">;
+  readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "connectError" | "reconnect">;
   /** Writes to the Redis node that holds `account`, or to any node if `account` is empty. A read would succeed on a replica. */
   readonly probe: (account: string) => Promise<unknown>;
   readonly deadlineMs: number;
@@ -26,12 +26,15 @@ export interface Breaker extends Disposable {
 const probeIntervalMs = 250;
 /** The server became a replica, has lost its replicas or is still loading: a new connection may reach another server. */
 const mayReachAnother = /^(READONLY|MASTERDOWN|NOREPLICAS|LOADING)/;
+/** Redis refuses the user, the password or a command, or a sentinel does. */
+const refusesUser = /\b(WRONGPASS|NOAUTH|NOPERM)\b/;
 
 export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOptions): Breaker {
   let isOpen = false;
   let isDisposed = false;
   let outages = 0;
   let failedAccount = "";
+  let isCauseLogged = false;
   let nextProbe: NodeJS.Timeout | undefined;
 
   /** Without arguments: the connection was lost or is not ready. */
@@ -40,7 +43,9 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
     isOpen = true;
     outages += 1;
     failedAccount = account;
-    log.warn({ error }, "Redis is unavailable: quotas are not shared");
+    const cause = error ?? connection.connectError();
+    isCauseLogged = cause !== undefined;
+    log.warn({ error: cause }, "Redis is unavailable: quotas are not shared");
     reconnectIfUseful(error);
     scheduleProbe();
   }
@@ -60,6 +65,7 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
 
   function sendProbe(): void {
     if (!isReady(connection.redis)) {
+      logRefusedUser();
       scheduleProbe();
       return;
     }
@@ -67,6 +73,14 @@ export function createBreaker({ connection, probe, deadlineMs, log }: BreakerOpt
       reconnectIfUseful(error);
       scheduleProbe();
     });
+  }
+
+  /** When a connection is lost, it is not known yet whether Redis accepts the password for another one. */
+  function logRefusedUser(): void {
+    const error = connection.connectError();
+    if (isCauseLogged || error === undefined || !refusesUser.test(error.message)) return;
+    isCauseLogged = true;
+    log.warn({ error }, "Redis refuses the user of REDIS_URL");
   }
 
   function close(): void {

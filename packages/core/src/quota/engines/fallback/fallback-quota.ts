@@ -1,6 +1,7 @@
 import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
 import type { Admitted, Decision } from "../../decision.js";
+import type { Penalties } from "../../penalties.js";
 import type { Quota, Reservation } from "../../quota.js";
 import { batchEqual } from "../batch-equal.js";
 import type { RedisQuota } from "../redis-quota.js";
@@ -20,9 +21,15 @@ export type FailureMode = "local" | "deny";
 /**
  * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
  * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It ignores a failure of Redis:
- * `core.ts` lifts the ban again whenever it reads the key record.
+ * `core.ts` lifts the ban again whenever it reads the key record. `penalties` and `bans` are those of Redis, or those that this
+ * instance knows while the breaker is open. A failure rejects, and does not open the breaker: no request waits for them.
  */
-export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }: FallbackQuotaOptions): Quota {
+export function createFallbackQuota({
+  redisQuota,
+  breaker,
+  counts,
+  failureMode,
+}: FallbackQuotaOptions): Quota & Penalties {
   /** Gives `call` the units that Redis does not know yet. `call` must report them to Redis. */
   async function callRedis<Reply>(
     account: string,
@@ -87,5 +94,7 @@ export function createFallbackQuota({ redisQuota, breaker, counts, failureMode }
       // The breaker logs the failure.
       if (breaker.canCall()) await breaker.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
     },
+    penalties: (query) => (breaker.canCall() ? redisQuota : counts).penalties(query),
+    bans: () => (breaker.canCall() ? redisQuota : counts).bans(),
   };
 }

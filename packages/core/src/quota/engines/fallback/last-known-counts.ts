@@ -10,6 +10,7 @@
 import { createLruCache } from "../../../lru-cache.js";
 import type { BanPolicy } from "../../ban-policy.js";
 import { type Admitted, type Decision, refusingWindow } from "../../decision.js";
+import type { Penalties } from "../../penalties.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import type { UsedUnits, WindowState, Windows } from "../../window.js";
@@ -26,7 +27,7 @@ export interface LastKnownCountsOptions {
 }
 
 /** Results show the account's limits. `used` is set so that this instance may still grant `limit - used`. */
-export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan"> {
+export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftBan">, Penalties {
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
   /**
@@ -148,8 +149,6 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
         });
         return decision;
       }
-      // If Redis may have executed the extension, it may have given the held unit back already.
-      if (heldIn !== undefined && !mayHaveExecuted) snapshot.counters = afterRefund(snapshot.counters, heldIn, 1);
       const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
       if (!isOnlyAboveShare) return decision;
       // Redis knows the whole limit, so it may admit this later. One window refuses: the default only satisfies the type.
@@ -167,6 +166,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
     liftBan: local.liftBan,
+    penalties: local.penalties,
+    bans: local.bans,
   };
 }
 

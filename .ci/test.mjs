@@ -1,0 +1,64 @@
+// What `npm test` runs: the tests of every package and, after their output, the failed tests and how many tests ran. Options
+// go to `turbo run`, such as --filter=@petstore/client, except --failed-steps=N: the failed steps of `.ci/run` before the tests.
+import { spawn } from "node:child_process";
+import { existsSync, readdirSync, readFileSync, rmSync } from "node:fs";
+import { join, relative } from "node:path";
+import { fileURLToPath } from "node:url";
+
+const root = fileURLToPath(new URL("..", import.meta.url));
+const [, , ...options] = process.argv;
+const turboOptions = options.filter((option) => !option.startsWith("--failed-steps="));
+const failedSteps = Number(options.find((option) => !turboOptions.includes(option))?.split("=")[1] ?? 0);
+
+// The results of earlier runs must not count: vitest may end before it writes new ones. turbo restores the results of a package
+// that it has in its cache.
+for (const file of resultFiles()) rmSync(file);
+const exitCode = await runTests();
+
+let passed = 0;
+let failed = 0;
+const failures = [];
+for (const file of resultFiles()) {
+  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(readFileSync(file, "utf8"));
+  passed += numPassedTests;
+  // A file that cannot be loaded has no tests to fail.
+  failed += numFailedTests || numFailedTestSuites;
+  for (const { name, status, message, assertionResults } of testResults) {
+    const path = relative(root, name);
+    const tests = assertionResults.filter((test) => test.status === "failed");
+    if (status === "failed" && tests.length === 0) failures.push({ title: path, text: message });
+    for (const test of tests)
+      failures.push({ title: `${path}: ${test.fullName}`, text: test.failureMessages.join("\n") });
+  }
+}
+// The messages once more, because other packages have printed thousands of lines after them. Then the titles alone.
+for (const { title, text } of failures) print(`\nFAILED ${title}\n${text}`);
+print("");
+for (const { title } of failures) print(`FAILED ${title}`);
+if (exitCode !== 0 && failed === 0)
+  print("The run failed, but no test did: turbo names the package after `Failed:` above.");
+// Without a failed test, a failed run or step counts as one.
+failed ||= failedSteps || (exitCode === 0 ? 0 : 1);
+print(`${passed} passed, ${failed} failed`);
+// A whole run without a test is not a success.
+process.exitCode = failed === 0 && (passed > 0 || turboOptions.length > 0) ? 0 : 1;
+
+/** The reports that exist, one for each package (tools/harness/src/config.ts). */
+function resultFiles() {
+  return ["packages", "services", "tools"]
+    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name, "test-results.json")))
+    .filter((file) => existsSync(file));
+}
+
+/** Returns the exit code of turbo. */
+function runTests() {
+  const command = ["--yes", "pnpm@12.21.0", "run", "test:all", ...turboOptions];
+  const tests = spawn("npx", command, { cwd: root, stdio: "inherit" });
+  // Ctrl+C reaches the tests too. The report follows when they have ended.
+  process.on("SIGINT", () => {});
+  return new Promise((resolve) => tests.on("close", (code) => resolve(code ?? 1)));
+}
+
+function print(line) {
+  process.stdout.write(`${line}\n`);
+}

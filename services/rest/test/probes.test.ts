@@ -1,0 +1,42 @@
+import { openRawClient } from "@petstore/harness/network";
+import { expect, it } from "vitest";
+import { openSharedStore } from "./test-store.js";
+
+const store = await openSharedStore({ TRUST_PROXY: "127.0.0.1", METRICS_PORT: "0" });
+
+it("a probe is answered to GET and HEAD without a key, with the headers of every response, and is not logged", async () => {
+  const headers = { "cache-control": "no-store", "x-content-type-options": "nosniff", "x-request-id": "probe-1" };
+  const rateLimit = { limit: 300, remaining: 300 };
+  const options = { headers: { "X-Request-Id": "probe-1" } };
+  const live = await store.call("GET", "/livez", options);
+  expect(live).toMatchObject({ status: 200, json: { status: "live" }, headers, rateLimit });
+  expect(await store.call("HEAD", "/livez", options)).toMatchObject({ status: 200, text: "", headers, rateLimit });
+  expect(await store.call("GET", "/readyz", options)).toMatchObject({ status: 200, headers, rateLimit });
+  const other = await store.call("GET", "/v1/pets");
+  await store.lineOf(other);
+  expect(store.logged.join()).not.toContain("probe-1");
+});
+
+it("an address that sends more than 12,000 probes in a minute is refused, and no other", async () => {
+  const probe = (path: string, address: string) => store.call("GET", path, { headers: { "X-Forwarded-For": address } });
+  // Pipelined, to take less time. A connection may have 64 outstanding requests.
+  using client = openRawClient(store.port);
+  const batch = "GET /livez HTTP/1.1\r\nHost: pets.example\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n".repeat(60);
+  for (let sent = 0; sent < 12_000; sent += 60) {
+    client.write(batch);
+    const answers = await client.received(60);
+    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    client.answers().splice(0);
+  }
+  expect(await probe("/readyz", "192.0.2.1")).toMatchObject({
+    status: 429,
+    json: { code: "RATE_LIMIT_EXCEEDED", message: expect.stringContaining("12000 probes a minute"), status: 429 },
+    headers: { "retry-after": "61", "content-type": "application/json; charset=utf-8" },
+    rateLimit: { limit: 12_000, remaining: 0, reset: store.clock.nowMs / 1_000 + 60 },
+  });
+  expect((await probe("/readyz", "192.0.2.2")).status).toBe(200);
+  expect((await probe("/v1/pets", "192.0.2.1")).status).toBe(401);
+  expect(await store.readiness()).toEqual({ status: "ready" });
+  store.clock.nowMs += 61_000;
+  expect((await probe("/readyz", "192.0.2.1")).status).toBe(200);
+});

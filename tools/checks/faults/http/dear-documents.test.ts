@@ -1,0 +1,182 @@
+import { hash } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
+import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "@petstore/harness/responses";
+import { getIntrospectionQuery } from "graphql";
+import { graphql, graphqlCall } from "../environment/apis.js";
+import { type Environment, it } from "../environment/environment.js";
+import { isFailure, type Result, slowestMs } from "../environment/results.js";
+import { mebibytesOf, type Service, type Settings, unthrottled } from "../environment/services.js";
+
+/** The pets with the largest answers. */
+const pets = { count: 100, name: "🐈".repeat(255) };
+/** Limited by the day, whose window does not end during the test: Remaining shows the charged units. */
+const limits = { perMinute: 10_000_000, perDay: 1_000_000 };
+
+async function openService(environment: Environment, settings: Settings = {}) {
+  const service = await environment.startService({ ...unthrottled, ...settings }, { api: graphql, isProbed: true });
+  const apiKey = await environment.issueKey(limits);
+  const { count: requests, name } = pets;
+  await environment.sendBurst({ requests, clients: 4, apiKey, call: (api, index) => api.create(name, `pet ${index}`) });
+  // A compiler needs to see every part of a document before it is fast.
+  const documents = [...hostileDocuments, ...dearDocuments];
+  for (const { write } of documents) {
+    await environment.sendBurst({
+      requests: 4,
+      clients: 1,
+      apiKey,
+      call: (_api, index) => graphqlCall(write(`${index}`)),
+    });
+  }
+  return { service, apiKey };
+}
+
+const unitCostsAtMost = 40;
+const measured = { requests: 24, rejected: 200 };
+const introspection: Hostile = {
+  name: "the introspection of tools",
+  write: (mark) => JSON.stringify({ query: `#${mark}\n${getIntrospectionQuery({ oneOf: true })}` }),
+};
+
+it("document-costs: a unit buys at most 40 times the work of a 401", async ({ environment, figures }) => {
+  const { service, apiKey } = await openService(environment);
+  const microseconds = async (send: () => Promise<readonly Result[]>) => {
+    const before = await cpuMicroseconds(service);
+    const answers = await send();
+    return { each: ((await cpuMicroseconds(service)) - before) / answers.length, answers };
+  };
+  const rejected = async () => {
+    const call = () => ({ method: "GET", path: "/graphql?query={__typename}" }) as const;
+    return (
+      await microseconds(() => environment.sendBurst({ requests: measured.rejected, clients: 4, apiKey: "", call }))
+    ).each;
+  };
+
+  for (const { name, write } of [introspection, ...hostileDocuments, ...hostileVariables, ...dearDocuments]) {
+    // A new document each time, so that no cache has it.
+    const call = (_api: unknown, index: number) => graphqlCall(write(`${name} ${index}`));
+    const ratios: number[] = [];
+    for (let attempt = 0; attempt < 3; attempt += 1) {
+      const control = await rejected();
+      const { each, answers } = await microseconds(() =>
+        environment.sendBurst({ requests: measured.requests, clients: 4, apiKey, call }),
+      );
+      ratios.push(each / unitsOf(answers) / control);
+    }
+    // The least of three: other programs and garbage collections only add to it.
+    figures.atMost(unitCostsAtMost, `${name}: CPU of a unit, times a 401`, Math.min(...ratios));
+  }
+});
+
+/** On a busy machine, 3 times the wait during as many cheap documents. */
+const waitsAtMost = { ms: 1_000, controls: 3 };
+const memoryLimitMebibytes = 256;
+const cheap: Hostile = { name: "{__typename}", write: (mark) => JSON.stringify({ query: `{__typename}#${mark}` }) };
+/** The dearest of each kind: to read, to refuse, to validate, and to execute. */
+const dearest = [
+  "a block string of 1,990 lines",
+  "a string of 16,000 emoji",
+  "60,000 commas",
+  "99 duplicate connections",
+  "39 fragments in a circle",
+  "240 inline fragments",
+  "120 variables",
+];
+
+it.for([60, 300])(
+  "document-bursts: %i of the dearest documents at one moment let others wait for 1 s at most",
+  async (requests, { environment, figures }) => {
+    const { service, apiKey } = await openService(environment);
+    const longestWaitMs = async ({ name, write }: Hostile) => {
+      const other = await environment.startLoad({
+        clients: 1,
+        pauseMs: 5,
+        targets: [service],
+        call: ({ list }) => list,
+      });
+      const readiness = watchReadiness(service);
+      await sleep(200);
+      const call = (_api: unknown, index: number) => graphqlCall(write(`${name} ${requests} ${index}`));
+      await environment.sendBurst({ requests, clients: requests, apiKey, call });
+      await other.stop();
+      figures.count(0, `${name}: failures of another client`, other.results, isFailure);
+      figures.count(0, `${name}: /readyz other than 200`, await readiness.stop(), (status) => status !== 200);
+      return slowestMs(other.results);
+    };
+
+    const controlMs = await longestWaitMs(cheap);
+    const atMostMs = Math.max(waitsAtMost.ms, waitsAtMost.controls * controlMs);
+    const documents = hostileDocuments.filter(({ name }) => dearest.includes(name));
+    figures.exactly(dearest.length, "dear documents", documents.length);
+    for (const document of documents) {
+      const what = `${requests} times ${document.name}: the longest wait of another client`;
+      figures.atMost(atMostMs, what, await longestWaitMs(document), "ms");
+    }
+    figures.atMost(memoryLimitMebibytes, "largest RSS", await mebibytesOf(service, "VmHWM"), "MiB");
+  },
+);
+
+const persistedQueries = Array.from({ length: 40 }, (_, index) => `{pets(limit:${index + 1}){id}}`);
+
+it("document-cache: one key displaces no persisted query of another customer", async ({ environment, figures }) => {
+  const service = await environment.startService(unthrottled, { api: graphql });
+  const [customerKey, floodKey] = [await environment.issueKey(), await environment.issueKey()];
+  const hashOf = (query: string) => ({ persistedQuery: { version: 1, sha256Hash: hash("sha256", query, "hex") } });
+  const send = (apiKey: string, requests: readonly object[]) =>
+    environment.sendBurst({
+      apiKey,
+      clients: 4,
+      targets: [service],
+      requests: requests.length,
+      call: (_api, index) => graphqlCall(JSON.stringify(requests[index])),
+    });
+  const commented = Array.from({ length: 400 }, (_, index) => `{__typename}#${index}${"#".repeat(30_000)}`);
+
+  await send(
+    customerKey,
+    persistedQueries.map((query) => ({ query, extensions: hashOf(query) })),
+  );
+  for (const flood of [
+    commented.map((query) => ({ query })),
+    commented.map((query) => ({ query })),
+    commented.map((query) => ({ query, extensions: hashOf(query) })),
+  ]) {
+    await send(floodKey, flood);
+    const answers = await send(
+      customerKey,
+      persistedQueries.map((query) => ({ extensions: hashOf(query) })),
+    );
+    figures.exactly(persistedQueries.length, "answers to the customer", answers.length);
+    figures.count(0, "persisted queries of the customer that are not found", answers, ({ text }) =>
+      text.includes("PERSISTED_QUERY_NOT_FOUND"),
+    );
+  }
+});
+
+async function cpuMicroseconds(service: Service): Promise<number> {
+  return ((await service.ask("usage")) as { readonly cpuMicroseconds: number }).cpuMicroseconds;
+}
+
+/** What the operation cost. A document that is refused costs one unit. */
+function unitsOf(answers: readonly Result[]): number {
+  return Number(/"cost":(\d+)/.exec(answers[0]?.text ?? "")?.[1] ?? 1) || 1;
+}
+
+function watchReadiness({ origin }: Service) {
+  const statuses: number[] = [];
+  let isStopped = false;
+  const watching = (async () => {
+    while (!isStopped) {
+      const response = await fetch(`${origin}/readyz`);
+      await response.arrayBuffer();
+      statuses.push(response.status);
+      await sleep(50);
+    }
+  })();
+  return {
+    async stop(): Promise<readonly number[]> {
+      isStopped = true;
+      await watching;
+      return statuses;
+    },
+  };
+}

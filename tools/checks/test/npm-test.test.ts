@@ -1,0 +1,108 @@
+// The report of `npm test`, in a repository with two packages. A script takes the place of npx, because the real tests take minutes.
+import { spawnSync } from "node:child_process";
+import { cp, mkdir, writeFile } from "node:fs/promises";
+import { join } from "node:path";
+import { fileURLToPath } from "node:url";
+import { shared } from "@petstore/harness";
+import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { beforeAll, beforeEach, expect, it } from "vitest";
+
+const { path: root } = await shared(openTemporaryDirectory());
+const packages = ["packages/core", "tools/checks"] as const;
+
+const passing = { numPassedTests: 2, numFailedTests: 0, numFailedTestSuites: 0, testResults: [] };
+const failing = {
+  ...passing,
+  numFailedTests: 1,
+  numFailedTestSuites: 1,
+  testResults: [
+    {
+      name: join(root, "tools/checks/faults/late.test.ts"),
+      status: "failed",
+      message: "",
+      assertionResults: [
+        { status: "passed", fullName: "starts", failureMessages: [] },
+        { status: "failed", fullName: "answers in time", failureMessages: ["expected 3 to be 2"] },
+      ],
+    },
+  ],
+};
+const unloaded = {
+  ...passing,
+  numPassedTests: 0,
+  numFailedTestSuites: 1,
+  testResults: [
+    { name: join(root, "tools/checks/x.test.ts"), status: "failed", message: "no module", assertionResults: [] },
+  ],
+};
+
+beforeAll(async () => {
+  for (const folder of [".ci", "services", "bin", ...packages]) await mkdir(join(root, folder), { recursive: true });
+  await cp(fileURLToPath(new URL("../../../.ci/test.mjs", import.meta.url)), join(root, ".ci/test.mjs"));
+});
+
+/** An earlier run with a failed test. */
+beforeEach(() =>
+  Promise.all(packages.map((folder) => writeFile(join(root, folder, "test-results.json"), JSON.stringify(failing)))),
+);
+
+interface Run {
+  /** What the run writes in `tools/checks`. */
+  readonly results?: object;
+  readonly exitCode: number;
+}
+
+/** Returns the exit code and the lines that follow the output of the tests. */
+async function npmTest({ results, exitCode }: Run, ...options: readonly string[]) {
+  const write =
+    results === undefined ? "" : `cat > tools/checks/test-results.json <<'JSON'\n${JSON.stringify(results)}\nJSON\n`;
+  await writeFile(join(root, "bin/npx"), `#!/bin/sh\necho "ran $*"\n${write}exit ${exitCode}\n`, { mode: 0o755 });
+  const env = { ...process.env, PATH: `${join(root, "bin")}:${process.env.PATH}` };
+  const { status, stdout } = spawnSync(process.execPath, [join(root, ".ci/test.mjs"), ...options], {
+    env,
+    encoding: "utf8",
+  });
+  const [ran = "", ...report] = stdout.trimEnd().split("\n");
+  return { status, ran, report: report.filter((line) => line !== "") };
+}
+
+it("ends with the failed tests and their messages, and fails", async () => {
+  const title = "FAILED tools/checks/faults/late.test.ts: answers in time";
+  expect(await npmTest({ results: failing, exitCode: 1 })).toMatchObject({
+    status: 1,
+    report: [title, "expected 3 to be 2", title, "2 passed, 1 failed"],
+  });
+});
+
+it("names a file that cannot be loaded", async () => {
+  const { status, report } = await npmTest({ results: unloaded, exitCode: 1 });
+  expect({ status, report: report.slice(-2) }).toEqual({
+    status: 1,
+    report: ["FAILED tools/checks/x.test.ts", "0 passed, 1 failed"],
+  });
+});
+
+it("does not count the results of an earlier run", async () => {
+  expect(await npmTest({ results: passing, exitCode: 0 })).toMatchObject({ status: 0, report: ["2 passed, 0 failed"] });
+});
+
+it("fails if the run fails without a failed test, or runs no test", async () => {
+  const crashed = await npmTest({ exitCode: 1 });
+  expect(crashed).toMatchObject({ status: 1, report: [expect.stringContaining("turbo"), "0 passed, 1 failed"] });
+  expect(await npmTest({ exitCode: 0 })).toMatchObject({ status: 1, report: ["0 passed, 0 failed"] });
+});
+
+it("counts a failed step of .ci/run as a failure", async () => {
+  expect(await npmTest({ results: passing, exitCode: 0 }, "--failed-steps=1")).toMatchObject({
+    status: 1,
+    report: ["2 passed, 1 failed"],
+  });
+});
+
+it("passes options to turbo, and may then run no test", async () => {
+  const { status, ran } = await npmTest({ exitCode: 0 }, "--filter=@petstore/client", "--failed-steps=0");
+  expect({ status, ran }).toEqual({
+    status: 0,
+    ran: expect.stringMatching(/ run test:all --filter=@petstore\/client$/),
+  });
+});
