@@ -6,7 +6,7 @@ export const problems = {
   INVALID_JSON: { status: 400, meaning: "The JSON of the request is not well-formed or not in UTF-8." },
   VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
   INVALID_CURSOR: { status: 400, meaning: "This list did not return the cursor, or returned it for another filter." },
-  GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or has more than 1,000 tokens." },
+  GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or is too long." },
   GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
   OPERATION_TOO_LARGE: {
     status: 400,

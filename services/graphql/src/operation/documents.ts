@@ -13,7 +13,7 @@ export interface Documents {
   find(sha256Hash: string): ValidDocument | undefined;
 }
 
-export interface SentDocument {
+interface SentDocument {
   readonly text: string;
   readonly accountId: bigint;
   /** Sent with its hash, to be found by the hash from now on. */
@@ -47,14 +47,14 @@ export function createDocuments(schema: GraphQLSchema): Documents {
   return {
     read(document, inTurn) {
       const { text } = document;
-      const refusal = refuseText(text);
-      if (refusal !== undefined) return refusal;
       // A lone surrogate has the same UTF-8 bytes as U+FFFD, so the two texts have the same hash. graphql refuses only the
       // text with the surrogate, so the cache must not hold it under this hash.
-      if (!text.isWellFormed()) return inTurn(() => parseDocument(schema, text));
+      if (!text.isWellFormed()) return refuseText(text) ?? inTurn(() => parseDocument(schema, text));
       const digest = hash("sha256", text, "hex");
       const cached = cache.get(digest);
       if (cached !== undefined) return cached;
+      const refusal = refuseText(text);
+      if (refusal !== undefined) return refusal;
       return inTurn(() => {
         // Another request may have added it while this one waited.
         const added = cache.get(digest);

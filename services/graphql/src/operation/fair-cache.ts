@@ -10,13 +10,13 @@ export interface FairCache<Value> {
   add(key: string, value: Value, owner: Owner): void;
 }
 
-export interface Owner {
+interface Owner {
   readonly accountId: bigint;
   /** The size of the entry, in the unit of `maxSize`. */
   readonly size: number;
 }
 
-export interface FairCacheOptions {
+interface FairCacheOptions {
   readonly maxEntries: number;
   readonly maxSize: number;
 }
