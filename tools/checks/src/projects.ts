@@ -36,6 +36,13 @@ export const projects: Projects = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
     programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "git", "tar"],
+    options: {
+      creates: {
+        about: "creates beside the walks of lists/walks.test.ts (4000)",
+        pattern: /^[1-9]\d{0,8}$/,
+        default: "4000",
+      },
+    },
   },
   conformance: {
     about:
