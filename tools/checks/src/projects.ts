@@ -38,9 +38,9 @@ export const projects: Projects = {
     programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "git", "tar"],
     options: {
       creates: {
-        about: "creates beside the walks of lists/walks.test.ts (4000)",
+        about: "creates beside the walks of lists/walks.test.ts (1500)",
         pattern: /^[1-9]\d{0,8}$/,
-        default: "4000",
+        default: "1500",
       },
     },
   },

@@ -9,7 +9,7 @@ import { count, isAcknowledged, isFailure, isUnavailable, type Result } from "..
 import { faultless, type Service } from "../environment/services.js";
 import { checkWalks, startWalkers } from "./walkers.js";
 
-const { creates = "4000" } = inject("projectOptions") ?? {};
+const { creates = "1500" } = inject("projectOptions") ?? {};
 const killsEveryMs = 500;
 
 it("walks: return each pet once, while writers of every kind pause, roll back and are killed", async ({
@@ -22,7 +22,7 @@ it("walks: return each pet once, while writers of every kind pause, roll back an
   await database.execute(pauseFunction);
   await database.execute("create trigger pause after insert on pets for each statement execute function pause()");
   const services = await environment.startServices(faultless, [{ api: rest }, { api: rest }, { api: graphql }]);
-  const walkers = await startWalkers(environment, { walkers: 2, limit: 20 });
+  const walkers = await startWalkers(environment, { walkers: 2, limit: 50, pauseMs: 20 });
   const results: Result[] = [];
   environment.keep(results);
   const apiKey = await environment.issueKey();
