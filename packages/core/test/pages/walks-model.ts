@@ -77,6 +77,7 @@ interface Step {
 
 export interface Options {
   readonly writers: number;
+  readonly readers: readonly Reader["kind"][];
   readonly hasFailover: boolean;
   readonly fault?: Fault;
 }
@@ -91,20 +92,20 @@ const newReader = {
   found: [],
 } as const;
 
-function startOf({ writers, hasFailover }: Options): State {
+/** The first server is 0 if a failover can come, and then server 1 takes its place. */
+const neverFails = 2;
+
+function startOf({ writers, readers, hasFailover }: Options): State {
   return {
-    server: hasFailover ? 0 : 1,
+    server: hasFailover ? 0 : neverFails,
     drawn: 0,
     stored: [],
     writers: Array(writers).fill({ phase: "idle", isLocked: false, id: 0 }),
-    epoch: hasFailover ? 0 : 1,
+    epoch: hasFailover ? 0 : neverFails,
     settling: nothingSettled,
     observation: undefined,
     kept: [],
-    readers: [
-      { ...newReader, kind: "walker" },
-      { ...newReader, kind: "follower" },
-    ],
+    readers: readers.map((kind) => ({ ...newReader, kind })),
   };
 }
 
@@ -198,7 +199,12 @@ function stepsOfObservation(state: State, fault: Fault | undefined): Step[] {
   );
   const seen = { server: "", sequence: "", drawn: BigInt(drawn), openInserts: open, stored };
   const settling = settle(state.settling, seen, () => fault === "settles without waiting");
-  return [{ name: `observation: ${drawn} drawn, open: ${open}, settled: ${settling.settledId}`, state: { ...state, observation: undefined, settling } }];
+  return [
+    {
+      name: `observation: ${drawn} drawn, open: ${open}, settled: ${settling.settledId}`,
+      state: { ...state, observation: undefined, settling },
+    },
+  ];
 }
 
 /** A new connection leads to the current server. */
@@ -240,14 +246,17 @@ function stepsOfReader(state: State, before: Reader, place: number, fault: Fault
       const found = state.stored.filter((id) => id > cursor).slice(0, 2);
       const answered = { ...reader, phase: "answered", found } as const;
       // What happens between the answer and its use matters only in a failover.
-      return state.server === 1 ? [judge(found, notice(state, fault))] : [to(`finds ${found}`, answered, notice(state, fault))];
+      return state.server === 1
+        ? [judge(found, notice(state, fault))]
+        : [to(`finds ${found}`, answered, notice(state, fault))];
     }
     case "waiting":
       return [ask(true)];
     case "answered":
       return [judge(reader.found, state)];
     case "done":
-      return [];
+      // A new walk, after the failover.
+      return reader.server === state.server ? [] : [to("begins again", newReader)];
   }
 
   function judge(found: readonly number[], state: State): Step {
@@ -294,7 +303,17 @@ function failovers(state: State, fault: Fault | undefined): Step[] {
 }
 
 /** Short, because there are many states. */
-function keyOf({ server, drawn, stored, writers: ofWriters, epoch, settling, observation, kept, readers }: State): string {
+function keyOf({
+  server,
+  drawn,
+  stored,
+  writers: ofWriters,
+  epoch,
+  settling,
+  observation,
+  kept,
+  readers,
+}: State): string {
   return [
     server,
     drawn,

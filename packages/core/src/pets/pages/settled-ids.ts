@@ -33,6 +33,8 @@ export interface SettleStats {
   /** How many pages have waited, by the outcome, and for how long together. */
   readonly waits: Readonly<Record<SettleOutcome, number>>;
   readonly waitedMs: number;
+  /** Pages that wait now. */
+  readonly waiting: number;
   /** Transactions that hold an insert open for so long that no page waits for them. */
   readonly forgottenInserts: number;
 }
@@ -206,7 +208,7 @@ export function openSettledIds({ database, log, monotonicNow, writeTimeoutMs }: 
         if (waiter !== undefined) waiters.delete(waiter);
       }
     },
-    stats: () => ({ waits, waitedMs, forgottenInserts: forgotten.size }),
+    stats: () => ({ waits: { ...waits }, waitedMs, waiting: waiters.size, forgottenInserts: forgotten.size }),
     [Symbol.dispose]() {
       isDisposed = true;
       clearInterval(ticks);
