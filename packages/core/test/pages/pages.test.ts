@@ -4,7 +4,7 @@ import { openSession, type Session } from "@petstore/harness/postgres";
 import { beforeEach, describe, expect, it } from "vitest";
 import { openSharedDatabase, recordStatements } from "../database-fixture.js";
 import { recordLog } from "../logs.js";
-import { openCatalogue } from "./open-catalogue.js";
+import { type OpenCatalogue, openCatalogue } from "./open-catalogue.js";
 
 const server = await openSharedDatabase();
 const database = await shared(server.open({ readTimeoutMs: 10_000 }));
@@ -31,6 +31,11 @@ async function openSettled(options: Parameters<typeof openCatalogue>[1] = {}) {
   const catalogue = openCatalogue(database, options);
   await catalogue.settledIds.first;
   return catalogue;
+}
+
+/** An instance observes once a second. Here the clock moves in steps, and each step needs an observation. */
+async function observe({ settledIds }: OpenCatalogue): Promise<void> {
+  expect(await settledIds.settle(2n ** 62n)).toBe("not drawn");
 }
 
 const idsOf = ({ pets }: { readonly pets: readonly { readonly id: bigint }[] }) => pets.map(({ id }) => Number(id));
@@ -109,6 +114,8 @@ describe("an insert that is open for more than 5 s", () => {
     await using _writer = await openInsert();
     await addPets(2);
     expect(idsOf(await catalogue.list({ limit: 2 }))).toEqual([1, 3]);
+    nowMs = 2_500;
+    await observe(catalogue);
     nowMs = 5_000;
     expect(await catalogue.list({ limit: 2 })).toMatchObject({ nextCursor: undefined });
     expect(catalogue.settledIds.stats().forgottenInserts).toBe(0);
@@ -119,6 +126,21 @@ describe("an insert that is open for more than 5 s", () => {
     expect(logged).toEqual(["a transaction keeps an insert into pets open: lists ignore it"]);
   });
 
+  it("is not ignored if it could not be observed meanwhile, because PostgreSQL may have been stopped", async () => {
+    let nowMs = 0;
+    await addPets(1);
+    using catalogue = await openSettled({ monotonicNow: () => nowMs });
+    await using writer = await openInsert();
+    await addPets(2);
+    await observe(catalogue);
+    nowMs = 60_000;
+    const list = catalogue.list({ limit: 2 });
+    await expect.poll(() => catalogue.settledIds.stats().waiting).toBe(1);
+    await writer.query("commit");
+    expect(idsOf(await list)).toEqual([1, 2]);
+    expect(catalogue.settledIds.stats().forgottenInserts).toBe(0);
+  });
+
   it("delays the start of an instance, and does not hide the pets", async () => {
     let nowMs = 0;
     await addPets(3);
@@ -126,6 +148,8 @@ describe("an insert that is open for more than 5 s", () => {
     using catalogue = openCatalogue(database, { monotonicNow: () => nowMs });
     // After the first observation.
     await expect(catalogue.list({ limit: 2 })).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE" });
+    nowMs = 2_500;
+    await observe(catalogue);
     nowMs = 5_001;
     await catalogue.settledIds.first;
     expect(idsOf(await catalogue.list({ limit: 2 }))).toEqual([1, 2]);

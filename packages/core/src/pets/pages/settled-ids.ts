@@ -63,8 +63,13 @@ const shortestPauseMs = 2;
 const longestPauseMs = 50;
 /** Observations without waiting pages keep the settled id close to the end, and measure how long inserts are open. */
 const tickMs = 1_000;
-/** An insert of a service ends sooner, so this one is in somebody's own session. */
+/**
+ * A statement of a service ends sooner. Only its commit can last longer: it waits for the disk or for a synchronous standby, and
+ * no time limit of PostgreSQL applies to it. Any other insert that is as old as this is in somebody's own session.
+ */
 const forgottenAfterMs = 5_000;
+/** Without an observation for this time, the age of an open insert is unknown. */
+const blindAfterMs = 3_000;
 /** A settled id that could not be observed again for this time counts as unknown, because a pooler may hide a failover. */
 const freshMs = 5_000;
 
@@ -150,9 +155,9 @@ export function openSettledIds({ database, log, monotonicNow, writeTimeoutMs }: 
     const [row] = await database.run(observePetInserts, { bounds: settling.marks.map(({ drawn }) => drawn) });
     if (row === undefined) throw new Error("observe_pet_inserts returned no row");
     database.noticeServer(row.server);
+    await noteAges(row.openInserts);
     if (epoch() !== startedInEpoch) return undefined;
     const seen = { ...row, stored: row.stored.map(BigInt) };
-    noteAges(seen.openInserts);
     if (startsOver(settling, seen)) restarts += 1;
     settling = settle(settling, seen, (insert) => forgotten.has(insert));
     settlingEpoch = epoch();
@@ -160,16 +165,28 @@ export function openSettledIds({ database, log, monotonicNow, writeTimeoutMs }: 
     return seen;
   }
 
-  function noteAges(openInserts: readonly string[]): void {
+  /**
+   * Notes which open inserts are ignored from now on. Time without observations does not count as their age: a server that was
+   * stopped for a while still has the inserts of that moment, and they go on.
+   */
+  async function noteAges(openInserts: readonly string[]): Promise<void> {
     const nowMs = monotonicNow();
-    firstSeenMs = new Map(openInserts.map((insert) => [insert, firstSeenMs.get(insert) ?? nowMs]));
-    const old = openInserts.filter((insert) => nowMs - (firstSeenMs.get(insert) ?? nowMs) > ignoreAfterMs);
-    for (const insert of old) {
-      if (forgotten.has(insert)) continue;
+    const wasBlind = nowMs - observedAtMs > blindAfterMs;
+    const firstSeen = (insert: string) => {
+      const seenMs = wasBlind && !forgotten.has(insert) ? undefined : firstSeenMs.get(insert);
+      return seenMs ?? nowMs;
+    };
+    firstSeenMs = new Map(openInserts.map((insert) => [insert, firstSeen(insert)]));
+    const old = openInserts.filter((insert) => nowMs - firstSeen(insert) > ignoreAfterMs);
+    const added = old.filter((insert) => !forgotten.has(insert));
+    const ours = added.length === 0 ? [] : await database.run(selectServiceProcesses, { ids: added.map(processOf) });
+    const ourIds = new Set(ours.map(({ id }) => id));
+    const isOurs = (insert: string) => ourIds.has(processOf(insert));
+    for (const insert of added.filter((one) => !isOurs(one))) {
       const [processId, virtualTransaction] = insert.split(" ");
       log.warn({ processId, virtualTransaction }, "a transaction keeps an insert into pets open: lists ignore it");
     }
-    forgotten = new Set(old);
+    forgotten = new Set(old.filter((insert) => !isOurs(insert)));
   }
 
   /** At the start no id is settled. An open insert must not hide all pets, so this waits until it ends or is ignored. */
@@ -226,4 +243,18 @@ const observePetInserts = statement<{ bounds: readonly bigint[] }, Row>(
   (_db, parameter) => sql<Row>`
     select server, sequence, drawn, open_inserts as "openInserts", stored
     from observe_pet_inserts(${parameter("bounds")}::bigint[])`,
+);
+
+function processOf(insert: string): string {
+  return insert.split(" ")[0] ?? "";
+}
+
+/** Which of these processes run a statement of a service. PostgreSQL shows this only for the sessions of our own role. */
+const selectServiceProcesses = statement<{ ids: readonly string[] }, { readonly id: string }>(
+  "read",
+  "select-service-processes",
+  (_db, parameter) => sql<{ readonly id: string }>`
+    select pid::text as id from pg_stat_activity
+    where pid::text = any(${parameter("ids")}::text[]) and state = 'active'
+      and usename = current_user and application_name = current_setting('application_name')`,
 );
