@@ -231,7 +231,8 @@ function stepsOfReader(state: State, before: Reader, place: number, fault: Fault
     const isPromised = reader.server === state.server;
     const lacks = state.stored.find((stored) => stored > reader.cursor && stored < id);
     const isLost = !state.stored.includes(id);
-    const broken = isLost ? `pet ${id} is of the old primary` : lacks && `the page up to pet ${id} lacks pet ${lacks}`;
+    const gap = lacks === undefined ? undefined : `the page up to pet ${id} lacks pet ${lacks}`;
+    const broken = isLost ? `pet ${id} is of the old primary` : gap;
     return to(`gets pet ${id}`, { ...next, cursor: id }, others, isPromised ? broken : undefined);
   }
 
