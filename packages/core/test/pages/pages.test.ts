@@ -123,7 +123,7 @@ describe("an insert that is open for more than 5 s", () => {
     expect(await catalogue.list({ limit: 2 })).toMatchObject({ nextCursor: expect.any(String), isSettled: true });
     expect(await catalogue.list({ limit: 1 })).toMatchObject({ isSettled: true });
     expect(catalogue.settledIds.stats().forgottenInserts).toBe(1);
-    expect(logged).toEqual(["a transaction keeps an insert into pets open: lists ignore it"]);
+    expect(logged).toEqual(["a transaction keeps an insert of pets open: lists ignore it"]);
   });
 
   it("is not ignored if it could not be observed meanwhile, because PostgreSQL may have been stopped", async () => {

@@ -80,7 +80,9 @@ export async function startWalkers(environment: Environment, options: WalkersOpt
   environment.keep(results);
 
   function readerOf(kind: Kind, place: number): ReadPage {
-    const own = targets.filter(({ api }) => (api.name === rest.name) === (kind !== "all over GraphQL" && kind !== "follower"));
+    const own = targets.filter(
+      ({ api }) => (api.name === rest.name) === (kind !== "all over GraphQL" && kind !== "follower"),
+    );
     if (own.length === 0) throw new Error(`no service for ${kind}`);
     const readers = own.map(({ origin }) => {
       if (kind === "client") return readPagesWithClient(`${origin}/v1`, apiKey, limit);

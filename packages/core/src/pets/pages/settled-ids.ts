@@ -184,7 +184,7 @@ export function openSettledIds({ database, log, monotonicNow, writeTimeoutMs }: 
     const isOurs = (insert: string) => ourIds.has(processOf(insert));
     for (const insert of added.filter((one) => !isOurs(one))) {
       const [processId, virtualTransaction] = insert.split(" ");
-      log.warn({ processId, virtualTransaction }, "a transaction keeps an insert into pets open: lists ignore it");
+      log.warn({ processId, virtualTransaction }, "a transaction keeps an insert of pets open: lists ignore it");
     }
     forgotten = new Set(old.filter((insert) => !isOurs(insert)));
   }
