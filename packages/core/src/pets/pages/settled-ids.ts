@@ -27,7 +27,7 @@ export interface SettledIds extends Disposable {
   stats(): SettleStats;
 }
 
-export type SettleOutcome = "settled" | "late" | "not drawn";
+type SettleOutcome = "settled" | "late" | "not drawn";
 
 export interface SettleStats {
   /** How many pages have waited, by the outcome, and for how long together. */
