@@ -12,7 +12,7 @@ import type { Environment } from "../environment/environment.js";
 import type { Target } from "../environment/load.js";
 import { isSuccess, noAnswer, type Result, resultOf } from "../environment/results.js";
 
-export interface WalkersOptions {
+interface WalkersOptions {
   /** The pages of one walk come from these in turn. All by default. */
   readonly targets?: readonly Target[];
   /** The pets of a page. */
@@ -25,14 +25,14 @@ export interface WalkersOptions {
 }
 
 /**
- * - all: walks over REST or GraphQL from the first page, and continues from the `next` link or from `endCursor`.
+ * - all over REST, all over GraphQL: begins with the first page, and continues from the `next` link or from `endCursor`.
  * - client: the same with our client.
  * - tail: continues over REST from the last `next` link of the walk before.
  * - follower: continues over GraphQL from the last `endCursor`, which the last page has, too.
  */
-export type Kind = "all over REST" | "all over GraphQL" | "client" | "tail" | "follower";
+type Kind = "all over REST" | "all over GraphQL" | "client" | "tail" | "follower";
 
-export const kinds: readonly Kind[] = ["all over REST", "all over GraphQL", "client", "tail", "follower"];
+const kinds: readonly Kind[] = ["all over REST", "all over GraphQL", "client", "tail", "follower"];
 
 export interface Walkers {
   /** The answers to the requests for pages, without their texts. The client has its own connections. */
@@ -46,7 +46,7 @@ export interface Walkers {
   stop(): Promise<void>;
 }
 
-export interface WalkFault {
+interface WalkFault {
   readonly kind: Kind;
   readonly id: number;
   readonly what: "missing" | "passed" | "not ascending" | "not stored";
@@ -177,9 +177,9 @@ function readPagesOverRest(send: Send, limit: number): ReadPage {
     if (answer === undefined) return undefined;
     const link = /<([^>]+)>; rel="next"/.exec(answer.headers.link ?? "")?.[1];
     const next = link && new URL(link, "http://any.example");
-    const path2 = next && `${next.pathname}${next.search}`;
+    const nextPath = next && `${next.pathname}${next.search}`;
     const ids = (JSON.parse(answer.text) as readonly { readonly id: number }[]).map(({ id }) => id);
-    return { ids, next: path2, kept: path2 };
+    return { ids, next: nextPath, kept: nextPath };
   };
 }
 
