@@ -37,7 +37,7 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
     environment.services.map((service) => environment.startCreates({ clients, target: () => service })),
   );
   const load = await environment.startLoad({ clients: 16, pauseMs: 100 });
-  const walkers = await startWalkers(environment, { walkers: 1, limit: 100, pauseMs: 200 });
+  const walkers = await startWalkers(environment, { walkers: 1, limit: 100, pauseMs: 1_000 });
   await sleep(4_000);
   return {
     cluster,

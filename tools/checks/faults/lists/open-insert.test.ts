@@ -15,10 +15,11 @@ const controlMs = 8_000;
 /** The default of the service. An insert that is older than 5 s, and than a second more than this, is ignored. */
 const writeTimeoutMs = 3_000;
 const ignoredAfterMs = 5_000;
-/** It is seen first up to a second late, and then looked at once a second. A busy machine may add the last second. */
-const noticedWithinMs = 1_000 + 1_000 + 1_000;
+/** It is seen first up to a second late, and then looked at once a second. */
+const noticedWithinMs = 1_000 + 1_000;
 const waitAtMostMs = 1_000;
-const timesControl = 2;
+/** On a busy machine. */
+const timesControl = 3;
 
 it("open-insert: delays no list for more than a second, is ignored and named after 5 s, and slows no create", async ({
   environment,
@@ -30,7 +31,7 @@ it("open-insert: delays no list for more than a second, is ignored and named aft
   const creates = await Promise.all(
     services.map((service) => environment.startCreates({ clients: 1, target: () => service })),
   );
-  const walkers = await startWalkers(environment, { walkers: 1, limit: 100, pauseMs: 50 });
+  const walkers = await startWalkers(environment, { walkers: 1, limit: 100, pauseMs: 300 });
   const startedAtMs = nowMs();
   await sleep(controlMs);
 
@@ -51,22 +52,22 @@ it("open-insert: delays no list for more than a second, is ignored and named aft
   const committedAtMs = nowMs();
   await session.query("commit");
   // A page that was kept before lacks the pet for as long as it is kept.
-  await sleep(6_000);
+  await sleep(controlMs);
+  const endedAtMs = nowMs();
   await Promise.all(creates.map((one) => one.stop()));
   await walkers.stop();
 
   const lists = walkers.results;
   const created = creates.flatMap(({ results }) => results.filter(isAcknowledged));
-  const [control, young, old] = [
-    [startedAtMs, openedAtMs],
-    [openedAtMs, fullAtMs],
-    [fullAtMs, committedAtMs],
-  ].map(([from = 0, to = 0]) => ({
+  const between = (from: number, to: number) => ({
     lists: sentIn(lists, from, to),
     creates: sentIn(created, from, to),
-    ms: to - from,
-  }));
-  if (control === undefined || young === undefined || old === undefined) throw new Error("there are three phases");
+  });
+  const young = between(openedAtMs, fullAtMs);
+  const old = between(fullAtMs, committedAtMs);
+  // Before and after the fault, because the load of the machine changes.
+  const [before, after] = [between(startedAtMs, openedAtMs), between(committedAtMs, endedAtMs)];
+  const control = { lists: [...before.lists, ...after.lists], creates: [...before.creates, ...after.creates] };
 
   figures.exactly(0, "faults of walks while it is open", faultsWhileHeld.length);
   figures.atLeast(1, "walks that ended early, because it was open", shortened);
@@ -81,7 +82,7 @@ it("open-insert: delays no list for more than a second, is ignored and named aft
     "ms",
   );
   figures.atMost(
-    ignoredAfterMs + noticedWithinMs,
+    ignoredAfterMs + noticedWithinMs + timesControl * slowestOfControl,
     "named by each instance, and ignored, after",
     Math.max(...namedAfterMs),
     "ms",

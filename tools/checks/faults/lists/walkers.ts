@@ -20,7 +20,7 @@ interface WalkersOptions {
   /** Of each kind. */
   readonly walkers: number;
   readonly kinds?: readonly Kind[];
-  /** Before each walk. */
+  /** Before each walk, on average, except the last one. */
   readonly pauseMs?: number;
 }
 
@@ -104,6 +104,7 @@ export async function startWalkers(environment: Environment, options: WalkersOpt
     /** The pets before the kept cursor. */
     const passed: number[] = [];
     let kept: string | undefined;
+    await sleep(Math.random() * 2 * pauseMs);
     for (let isLast = false; !isLast; ) {
       // The last walk begins after the last create.
       isLast = isStopped;
