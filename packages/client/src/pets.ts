@@ -36,7 +36,10 @@ export interface PetPage {
 export interface Pets {
   /** Fetches one page. */
   list(options?: ListOptions): Promise<PetPage>;
-  /** Fetches a page only when the loop reaches it. Pets that are created during the iteration may be missing. */
+  /**
+   * Fetches a page only when the loop reaches it. Returns every pet that was stored before the iteration began exactly once,
+   * even if pets are created meanwhile.
+   */
   pages(options?: ListAllOptions): AsyncGenerator<PetPage, void, void>;
   /** Iterates over the pets of `pages`. */
   all(options?: ListAllOptions): AsyncGenerator<Pet, void, void>;

@@ -18,6 +18,9 @@ import type { Session } from "./database/session.js";
 import type { Log } from "./log.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
 import { forgetIdempotencyKeys } from "./pets/idempotency.js";
+import { createKeptPages, type KeptPagesStats } from "./pets/pages/kept-pages.js";
+import { createPetPages, type PetPage } from "./pets/pages/pet-pages.js";
+import { openSettledIds, type SettleStats } from "./pets/pages/settled-ids.js";
 import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
@@ -42,6 +45,10 @@ export interface Core extends AsyncDisposable {
     readonly databasePoolSize: number;
     readonly keyCache: KeyCacheUse;
     readonly quotaOutages: number;
+    readonly keptPages: KeptPagesStats;
+    readonly settledIds: SettleStats;
+    /** Pages that lack a cursor, because an insert stayed open for too long. */
+    readonly shortenedPages: number;
     /** Bans that this instance has begun. */
     readonly bansBegun: number;
   };
@@ -79,8 +86,16 @@ export async function openCore(
   const keys = createKeyRepository(database, actor);
   const keyUses = createKeyUses(database, log);
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
+  const settledIds = openSettledIds({
+    database,
+    log,
+    monotonicNow,
+    writeTimeoutMs: config.database.writeTimeoutMs,
+  });
+  const keptPages = createKeptPages<PetPage>({ epoch: settledIds.epoch, monotonicNow });
+  const petPages = createPetPages({ database, settledIds, keptPages });
   const listener = listen();
-  await listener?.first;
+  await Promise.all([listener?.first, settledIds.first]);
   let isDisposed = false;
   const cleanUp = setInterval(() => {
     forgetIdempotencyKeys(database).catch((error: unknown) => {
@@ -113,12 +128,18 @@ export async function openCore(
       return undefined;
     }
     const instance = `${hostname()}:${process.pid}`;
-    return subscribeToChanges({ url, database, authenticator, quotas, instance, log });
+    return subscribeToChanges({ url, database, authenticator, quotas, dropKeptPages: keptPages.drop, instance, log });
   }
 
+  // Checks cursors, and has kept no page.
+  const refusingPages = createPetPages({
+    database: refusingDatabase,
+    settledIds,
+    keptPages: createKeptPages({ epoch: settledIds.epoch, monotonicNow }),
+  });
   return {
-    catalogues: scopedCatalogues(createCatalogue(database)),
-    cataloguesForStaleKey: scopedCatalogues(createCatalogue(refusingDatabase)),
+    catalogues: scopedCatalogues(createCatalogue(database, petPages)),
+    cataloguesForStaleKey: scopedCatalogues(createCatalogue(refusingDatabase, refusingPages)),
     accounts: createAccountRepository(database, actor),
     keys,
     authenticator,
@@ -134,12 +155,16 @@ export async function openCore(
       databasePoolSize: config.database.poolSize,
       keyCache: authenticator.cache(),
       quotaOutages: quotas.outages(),
+      keptPages: keptPages.stats(),
+      settledIds: settledIds.stats(),
+      shortenedPages: petPages.shortened(),
       bansBegun: quotas.accounts.bansBegun(),
     }),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
       clearInterval(cleanUp);
       keyUses[Symbol.dispose]();
+      settledIds[Symbol.dispose]();
       quotas[Symbol.dispose]();
       await Promise.all([
         listener?.[Symbol.asyncDispose](),

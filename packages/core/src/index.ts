@@ -34,7 +34,8 @@ export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
 export { containsKey, type Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
-export type { Catalogue, PetPage } from "./pets/catalogue.js";
+export type { Catalogue } from "./pets/catalogue.js";
+export type { PetPage } from "./pets/pages/pet-pages.js";
 export {
   type AllFields,
   maxInt64,

@@ -102,6 +102,51 @@ const changes: Readonly<Record<string, (issued: Awaited<ReturnType<typeof issueK
   API_KEY_INVALID: ({ name }) => database.execute(`delete from accounts where name = '${name}'`),
 };
 
+describe("a pet that an operator changes or deletes in SQL", () => {
+  const settled = { limit: 1 };
+
+  async function namesOn(core: Core): Promise<string[]> {
+    const { pets, isSettled } = await core.catalogues.both.list(settled);
+    expect(isSettled).toBe(true);
+    return pets.map(({ name }) => name);
+  }
+
+  it.each([
+    ["changes", "update pets set name = 'Ada'", "Ada"],
+    ["is deleted", "delete from pets where id = (select min(id) from pets)", "Ina"],
+    [
+      "is gone with all others",
+      "truncate pets cascade; insert into pets (name, category_id, status) values ('Rex', 1, 'sold'), ('Ina', 1, 'sold')",
+      "Rex",
+    ],
+  ])("%s on another instance by its notification", async (_kind, statement, expected) => {
+    await database.execute(
+      "truncate pets cascade; insert into pets (name, category_id, status) values ('Rex', 1, 'sold'), ('Ina', 1, 'sold'), ('Ina', 1, 'sold')",
+    );
+    await expect.poll(() => namesOn(other)).toEqual(["Rex"]);
+    await database.execute(statement);
+    await expect.poll(() => namesOn(other)).toEqual([expected]);
+  });
+
+  it("changes after 5 s if the notification is lost, and at once when the session that listens is lost", async () => {
+    await database.execute(
+      "insert into pets (name, category_id, status) values ('Rex', 1, 'sold'), ('Ina', 1, 'sold')",
+    );
+    await database.execute("alter table pets disable trigger pets_changed");
+    const before = await namesOn(other);
+    await database.execute("update pets set name = 'Eve'");
+    expect(await namesOn(other)).toEqual(before);
+    monotonicMs += 5_001;
+    expect(await namesOn(other)).toEqual(["Eve"]);
+    await database.execute("update pets set name = 'Ivy'");
+    expect(await namesOn(other)).toEqual(["Eve"]);
+    await listening.refuse();
+    await expect.poll(() => namesOn(other)).toEqual(["Ivy"]);
+    await listening.restore();
+    await database.execute("alter table pets enable trigger pets_changed");
+  });
+});
+
 /** Makes one change of each kind, lets time pass, and waits until the second instance has seen all changes. */
 async function expectChangesSeen(passTime = () => {}): Promise<void> {
   const banned = await issueKey();

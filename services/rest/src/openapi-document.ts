@@ -39,7 +39,8 @@ export interface OpenApiParameter {
 export interface OpenApiResponse {
   readonly description: string;
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content: Content;
+  /** Absent in a response without a body. */
+  readonly content?: Content;
 }
 
 /** The keywords of JSON Schema that the document uses. */

@@ -11,6 +11,7 @@ import {
   sendJson,
 } from "@petstore/http";
 import type { Request, RequestHandler, Router } from "express";
+import { createSendPage } from "./page-response.js";
 
 /** GET /pets/{petId} is deprecated and will be removed on 5 December 2030 (contract, "Versioning"). */
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
@@ -21,15 +22,17 @@ export function addPetRoutes(router: Router, deps: RouterDeps): void {
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
+  const sendPage = createSendPage(petJson);
 
   router
     .route("/v1/pets")
     .all(onRoute("/v1/pets"), admission.admit)
     .get(acceptsJson, async (req, res) => {
       const query = readListQuery(req);
-      const { pets, nextCursor } = await catalogueFor(res, core).list(query);
+      const page = await catalogueFor(res, core).list(query);
+      const { nextCursor } = page;
       if (nextCursor !== undefined) res.links({ next: nextPageUrl(petsUrl, query, nextCursor) });
-      sendJson(res, 200, `[${pets.map(petJson).join()}]`);
+      sendPage(req, res, page);
     })
     .post(acceptsJson, async (req, res) => {
       const idempotencyKey = readIdempotencyKey(req);

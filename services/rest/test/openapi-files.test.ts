@@ -18,6 +18,8 @@ it("the OpenAPI document is compatible with clients that were generated from the
   const released = readFileSync(new URL("../openapi.released.yaml", import.meta.url), "utf8");
   /** Changes of which a review found that they break no client. A release empties this list. */
   const reviewed = [
+    // A page may have another value, which allows a client to store it. A client that stores no page is not affected.
+    "paths > /pets > get > responses > 200 > headers > Cache-Control > $ref",
     // A Link header is a list (RFC 8288), and an error has a new link at its end.
     ...[401, 404, 406, 410, 429, 500, 503].map(
       (status) => `paths > /pets/{petId} > get > responses > ${status} > headers > Link > $ref`,

@@ -88,7 +88,8 @@ describe("a database without tables", async () => {
       exitCode: 1,
       complained: expect.stringContaining("migrate"),
     });
-    const migrations = "0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log";
+    const migrations =
+      "0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log, 0005-settled-pages";
     expect(await petstore("doctor")).toEqual({
       exitCode: 1,
       printed: expect.stringContaining(`FAULT    schema: lacks ${migrations}\n         -> Run petstore migrate`),

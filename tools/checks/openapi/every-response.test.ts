@@ -34,7 +34,9 @@ const later = await shared(
 );
 /** Its service has a clock that is after the removal date. */
 const laterClient = openHttpClient(later.origin);
-await database.execute(`insert into pets (name, category_id, status) values ('Rex', 1, 'available')`);
+await database.execute(
+  `insert into pets (name, category_id, status) values ('Rex', 1, 'available'), ('Ada', 1, 'available')`,
+);
 const { key } = await database.issueKey();
 
 const document = (await client.send("GET", "/openapi.json")).json as OpenApi;
@@ -50,9 +52,13 @@ const validRequests: Readonly<Record<string, Request>> = {
   getPet: { method: "GET", path: "/v1/pets/1" },
 };
 
-/** The cause of a success and of each code. */
+/** The cause of a success, of a response that has not changed, and of each code. */
 const causes: Readonly<Record<string, Cause>> = {
   success: sendWith({}),
+  unchanged: async (request) => {
+    const { headers } = await send({ ...request, key });
+    return send({ ...request, key, headers: { "if-none-match": headers.etag ?? "" } });
+  },
   ACCOUNT_SUSPENDED: sendWithKey({ isSuspended: true }),
   API_KEY_BANNED: sendUntil("API_KEY_BANNED", { perMinute: 1_000, perDay: 1 }),
   API_KEY_EXPIRED: sendWithKey({ expiresAt: new Date(0) }),
@@ -97,7 +103,7 @@ function titled(response: Documented): [string, Documented] {
 }
 
 async function expectDocumented({ operationId, status, code }: Documented): Promise<void> {
-  const [cause, request] = [causes[code ?? "success"], validRequests[operationId]];
+  const [cause, request] = [causes[code ?? (status === 304 ? "unchanged" : "success")], validRequests[operationId]];
   if (cause === undefined || request === undefined) throw new Error("No request of this test causes it");
   const answer = await cause(request);
   expect(answer).toMatchObject({ status, code });

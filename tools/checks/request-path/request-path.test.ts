@@ -17,9 +17,9 @@ const createBody = JSON.stringify({
   query: "mutation ($input: NewPet!) { createPet(input: $input) { id name categoryId status } }",
   variables: { input: { name: "Rex", categoryId: "9007199254740993" } },
 });
-/** 21 pets: a page of 20 then links to the next page. */
-const addPetsForTwoPages =
-  "insert into pets (name, category_id, status) select 'Rex', n, 'available' from generate_series(1, 21) n";
+/** Each page of a list then links to the next page. */
+const addPets =
+  "insert into pets (name, category_id, status) select 'Rex', n, 'available' from generate_series(1, 101) n";
 /** These fill the caches and open the connections to PostgreSQL and Redis. */
 const warmUpRequests = 20;
 /** A function counts if every run calls it. A timer of the service does not run in each of them. */
@@ -30,8 +30,8 @@ const root = new URL("../../../", import.meta.url);
 
 // Without Redis, a request executes other files.
 describeWithRedis("the files that a request executes", async () => {
-  const list = await executedFiles("rest", "GET", "/v1/pets?limit=20");
-  const create = await executedFiles("graphql", "POST", "/graphql", createBody);
+  const list = await executedFiles("rest", "GET", (number) => `/v1/pets?limit=${number + 1}`);
+  const create = await executedFiles("graphql", "POST", () => "/graphql", createBody);
 
   it("are the files that CONTRIBUTING.md names for a list", () => {
     expect(filesUnder("### A list over REST").sort()).toEqual(pathsOf(list));
@@ -54,13 +54,24 @@ describeWithRedis("the files that a request executes", async () => {
   });
 });
 
-/** Sends the request several times, each on a connection of its own. The files are sorted by path. */
-async function executedFiles(name: ServiceName, method: string, path: string, body?: string): Promise<ExecutedFile[]> {
+/**
+ * Sends the request several times, each on a connection of its own. The number of a request gives it a path, so that the service
+ * reads each page, and keeps none from an earlier request. The files are sorted by path.
+ */
+async function executedFiles(
+  name: ServiceName,
+  method: string,
+  pathOf: (number: number) => string,
+  body?: string,
+): Promise<ExecutedFile[]> {
   await using store = await openRunningStore({ services: [name], environment, isProbed: true });
-  await store.database.execute(addPetsForTwoPages);
+  await store.database.execute(addPets);
   const { key } = await store.database.issueKey();
   const service = store.serviceOf(name);
+  let number = 0;
   const send = async (): Promise<Disposable> => {
+    const path = pathOf(number);
+    number += 1;
     const client = openHttpClient(service.origin);
     const { status, code, text } = await client.send(method, path, { key, ...(body !== undefined && { body }) });
     if (status !== 200 || code !== undefined) throw new Error(`${path}: ${status} ${text}`);

@@ -35,7 +35,19 @@ declare module "vitest" {
 export const projects: Projects = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
-    programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "git", "tar"],
+    programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "pgbouncer", "git", "tar"],
+    options: {
+      held: {
+        about: "seconds of the open insert in lists/open-insert.test.ts (15)",
+        pattern: /^[1-9]\d{0,3}$/,
+        default: "15",
+      },
+      creates: {
+        about: "creates beside the walks of lists/walks.test.ts (1500)",
+        pattern: /^[1-9]\d{0,8}$/,
+        default: "1500",
+      },
+    },
   },
   conformance: {
     about:

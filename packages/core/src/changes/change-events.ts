@@ -18,6 +18,8 @@ export const subscriberName = "petstore-listen";
 export type ChangeEvent =
   /** The trigger may add `lifted`, which only earlier releases read. */
   | { readonly kind: "account-changed"; readonly account: string }
+  /** An operator has changed or deleted pets in SQL. Releases up to 1.1 drop this event, and keep no pages. */
+  | { readonly kind: "pets-changed" }
   | { readonly kind: "question"; readonly question: string; readonly ask: OperatorRequest };
 
 /** An instance of an older release does not respond to a request that it does not know, and ignores fields of others. */
@@ -83,6 +85,7 @@ const penalty = z.object({
 
 const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
   z.object({ kind: z.literal("account-changed"), account: id }),
+  z.object({ kind: z.literal("pets-changed") }),
   z.object({
     kind: z.literal("question"),
     question: name,

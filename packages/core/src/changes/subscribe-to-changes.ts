@@ -23,6 +23,7 @@ interface SubscribeDeps {
   readonly database: Database;
   readonly authenticator: Pick<Authenticator, "invalidateAccount" | "invalidateAll">;
   readonly quotas: Pick<Quotas, "accounts" | "mode">;
+  readonly dropKeptPages: () => void;
   readonly instance: string;
   readonly log: Log;
 }
@@ -31,14 +32,15 @@ const timeoutMs = 1_000;
 const firstRetryDelayMs = 100;
 const longestRetryDelayMs = 1_000;
 
-/** Stops the use of cached keys that have changed, and responds to the requests of operators. */
+/** Stops the use of cached keys and pets that have changed, and responds to the requests of operators. */
 export function subscribeToChanges(deps: SubscribeDeps): Session {
-  const { url, database, authenticator, quotas, instance, log } = deps;
+  const { url, database, authenticator, quotas, dropKeptPages, instance, log } = deps;
   let isReported = false;
 
   function onMessage(payload: string): void {
     const event = readChangeEvent(payload);
     if (event?.kind === "account-changed") authenticator.invalidateAccount(BigInt(event.account));
+    if (event?.kind === "pets-changed") dropKeptPages();
     if (event?.kind === "question") void respond(event.question, event.ask);
   }
 
@@ -98,7 +100,10 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       await sendQuery(client, { text, timeoutMs });
       // Events before this moment may be lost.
       authenticator.invalidateAll();
+      dropKeptPages();
     },
+    // A lost connection may be a failover. A key record is confirmed within 5 s; a page of the old primary must not be served.
+    onLoss: dropKeptPages,
     check: (client) => sendQuery(client, { text: "select", timeoutMs }).then(() => undefined),
     onResult(error) {
       if (error !== undefined && !isReported) {

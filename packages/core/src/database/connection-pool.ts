@@ -19,14 +19,15 @@ export interface ConnectionPool extends AsyncDisposable {
   connections(): ConnectionCounts;
 }
 
-export function openConnectionPool({ size, config, onLoss, onTimeout }: ConnectionOptions): ConnectionPool {
+export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
+  const { size, config, onServer, onLoss, onTimeout } = options;
   const pool = new Pool({
     ...clientConfigOf(config, config.writeTimeoutMs),
     Client: ProtectedClient,
     max: size,
     // Idle connections stay open: an idle timeout would set and clear a timer for every query.
     idleTimeoutMillis: 0,
-    onConnect: (client) => requirePrimary(client, config.acquireTimeoutMs),
+    onConnect: async (client) => onServer(await requirePrimary(client, config.acquireTimeoutMs)),
   });
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const clients = new Set<PoolClient>();

@@ -67,17 +67,20 @@ export function sendQuery<Row>(
 export class NotPrimary extends Error {}
 
 /**
- * Closes the connection and rejects with `NotPrimary` if the server is a standby. After a failover, a load balancer or a DNS
+ * Returns the time when the server started, which identifies the server until it restarts. The text is the same as that of
+ * `observe_pet_inserts`. Closes the connection and rejects with `NotPrimary` if the server is a standby. After a failover, a load balancer or a DNS
  * name may point to a standby for a moment. PostgreSQL closes its connections before a primary becomes a standby. So one
  * check of each new connection is enough without a pooler.
  *
  * The same query sets the date style. The role or the database may have another style, and pg reads only ISO. PgBouncer
  * keeps this setting for the connection, also in transaction mode.
  */
-export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<void> {
-  const text = "select pg_is_in_recovery() as value, set_config('datestyle', 'ISO', false)";
-  const [row] = await sendQuery<{ readonly value: boolean }>(client, { text, timeoutMs });
-  if (row?.value === false) return;
+export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<string> {
+  const text =
+    "select pg_is_in_recovery() as standby, extract(epoch from pg_postmaster_start_time())::text as server, " +
+    "set_config('datestyle', 'ISO', false)";
+  const [row] = await sendQuery<{ readonly standby: boolean; readonly server: string }>(client, { text, timeoutMs });
+  if (row?.standby === false) return row.server;
   // Otherwise the pool would wait until the server closes the connection.
   destroySocket(client);
   throw new NotPrimary("the server is a standby, not the primary");

@@ -11,6 +11,8 @@ export interface ConnectionOptions {
   /** The most connections to open. */
   readonly size: number;
   readonly config: DatabaseConfig;
+  /** A new connection leads to the server that started at this time. No statement has used the connection yet. */
+  readonly onServer: (startedAt: string) => void;
   /** An open connection broke. */
   readonly onLoss: (error: Error) => void;
   readonly onTimeout: () => void;
@@ -30,6 +32,10 @@ export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
   run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]>;
   connections(): ConnectionCounts;
+  /** How often a connection has led to another server than the one before, or to the same one after a restart. */
+  serverChanges(): number;
+  /** Tells which server a connection leads to. Behind PgBouncer, an open connection can lead to another server than before. */
+  noticeServer(startedAt: string): void;
   /** Refuses all statements: a pooler may have moved open connections to a standby. `undefined` allows them again. */
   refuse(cause: Error | undefined): void;
 }
@@ -44,9 +50,12 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   const isBehindPgBouncer = isTransactionPooler(config.url);
   const shared = isBehindPgBouncer || config.poolSize < smallestPoolToShare ? 0 : sharedConnections;
   let refusal: Error | undefined;
+  let server: string | undefined;
+  let serverChanges = 0;
   const onLoss = (error: Error) => log.warn({ error }, "database connection lost");
-  const reads = openPipelinedReads({ size: shared, config, onLoss, onTimeout: dropIdle });
-  const pool = openConnectionPool({ size: config.poolSize - shared, config, onLoss, onTimeout: dropIdle });
+  const events = { onServer: noticeServer, onLoss, onTimeout: dropIdle };
+  const reads = openPipelinedReads({ size: shared, config, ...events });
+  const pool = openConnectionPool({ size: config.poolSize - shared, config, ...events });
 
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     if (refusal !== undefined) throw databaseUnavailable(refusal);
@@ -59,6 +68,11 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
     // Undefined: it is a write, no shared connection takes the read, or it failed because of the connection.
     const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
     return rows ?? pool.run(query);
+  }
+
+  function noticeServer(startedAt: string): void {
+    if (server !== undefined && server !== startedAt) serverChanges += 1;
+    server = startedAt;
   }
 
   /** After a timeout, closes all idle connections, because a firewall may have dropped these too. */
@@ -74,6 +88,8 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       const inPool = pool.connections();
       return { ...inPool, open: open + inPool.open, idle: idle + inPool.idle };
     },
+    serverChanges: () => serverChanges,
+    noticeServer,
     refuse(cause) {
       refusal = cause;
     },

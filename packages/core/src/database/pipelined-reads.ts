@@ -50,7 +50,8 @@ const checkIntervalMs = 100;
 const maxIntervalsToEmptyQueue = 5;
 const reconnectAfterMs = 250;
 
-export function openPipelinedReads({ size, config, onLoss, onTimeout }: ConnectionOptions): PipelinedReads {
+export function openPipelinedReads(options: ConnectionOptions): PipelinedReads {
+  const { size, config, onServer, onLoss, onTimeout } = options;
   const pipelines = new Set<Pipeline>();
   let connectAtMs = 0;
   let isDisposed = false;
@@ -67,7 +68,7 @@ export function openPipelinedReads({ size, config, onLoss, onTimeout }: Connecti
     });
     try {
       await client.connect();
-      await requirePrimary(client, config.readTimeoutMs);
+      onServer(await requirePrimary(client, config.readTimeoutMs));
       pipeline.isReady = true;
     } catch {
       // The health check reports the error. A later query tries again.

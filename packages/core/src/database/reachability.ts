@@ -23,14 +23,14 @@ const unreachableCheckIntervalMs = 250;
  */
 export async function watchDatabase(
   config: DatabaseConfig,
-  database: Pick<Database, "refuse">,
+  database: Pick<Database, "refuse" | "noticeServer">,
   log: Log,
 ): Promise<Reachability> {
   let isReachable = true;
   let isStarted = false;
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
-    check: (client) => findObstacle(client, config.readTimeoutMs),
+    check: (client) => findObstacle(client, config.readTimeoutMs, database.noticeServer),
     onResult(obstacle) {
       // At the start, `watchDatabase` throws this error instead.
       const isThrown = !isStarted && isRefusal(obstacle);
@@ -62,8 +62,12 @@ function isRefusal(obstacle: unknown): boolean {
   return /^28/.test(sqlState(obstacle) ?? "");
 }
 
-async function findObstacle(client: Client, timeoutMs: number): Promise<unknown> {
-  await requirePrimary(client, timeoutMs);
+async function findObstacle(
+  client: Client,
+  timeoutMs: number,
+  noticeServer: Database["noticeServer"],
+): Promise<unknown> {
+  noticeServer(await requirePrimary(client, timeoutMs));
   const text = "select from kysely_migration where name = $1";
   try {
     const rows = await sendQuery(client, { text, values: [newestMigration], timeoutMs });

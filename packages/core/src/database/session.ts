@@ -5,6 +5,8 @@ interface SessionOptions {
   readonly config: ClientConfig;
   /** Prepares a new connection. */
   readonly begin?: (client: Client) => Promise<void>;
+  /** The connection is lost. */
+  readonly onLoss?: () => void;
   /** Resolves with the reason why the connection cannot be used, or with `undefined`. */
   readonly check: (client: Client) => Promise<unknown>;
   /** Receives the result of each check, or its error. */
@@ -24,7 +26,7 @@ export interface Session extends AsyncDisposable {
  * query notices that a server has vanished.
  */
 export function openSession(options: SessionOptions): Session {
-  const { config, begin, check, onResult, checkIntervalMs, retryDelayMs } = options;
+  const { config, begin, onLoss, check, onResult, checkIntervalMs, retryDelayMs } = options;
   let client: Client | undefined;
   let isChecking = false;
   let isDisposed = false;
@@ -58,6 +60,7 @@ export function openSession(options: SessionOptions): Session {
   function drop(lost: Client): void {
     if (client !== lost) return;
     client = undefined;
+    onLoss?.();
     void endClient(lost);
     if (!isChecking) checkAfter(retryDelayMs(0));
   }

@@ -2,21 +2,12 @@ import type { z } from "zod";
 import type { Database } from "../database/database.js";
 import { containsKey } from "../log.js";
 import { Problem } from "../problem.js";
-import { decodeCursor, encodeCursor } from "./cursor.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
+import type { PetPage, PetPages } from "./pages/pet-pages.js";
 import { type Pet, parseInt64 } from "./pet.js";
 import { createAddPet } from "./pet-inserts.js";
-import { selectPet, selectPets, selectPetsByStatus } from "./pet-queries.js";
-import { type ListPets, listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
-
-export interface PetPage {
-  /** Ascending by id. */
-  readonly pets: readonly Pet[];
-  /** The cursor of the next page; `undefined` on the last page. */
-  readonly nextCursor: string | undefined;
-  /** The cursor that continues after this pet, for `list` and `listAsConnection`. */
-  cursorOf(pet: Pet): string;
-}
+import { selectPet } from "./pet-queries.js";
+import { listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
 
 interface CreatePet {
   readonly accountId: bigint;
@@ -34,11 +25,14 @@ interface CreatePet {
  */
 export interface Catalogue {
   /**
-   * A page, by `limit`, `status` and `cursor`. The pages are not a change feed: an id is assigned before its insert
-   * commits, so a client may miss a pet that is created while it reads the pages. Throws INVALID_CURSOR.
+   * A page, by `limit`, `status` and `cursor`. A client that follows the cursors gets every pet once, in ascending order of
+   * id, even if pets are created meanwhile. The last page has the newest pets. Throws INVALID_CURSOR.
    */
   list(input: unknown): Promise<PetPage>;
-  /** The same page for a Relay connection, by `first`, `status` and `after`. Throws INVALID_CURSOR. */
+  /**
+   * A page for a Relay connection, by `first`, `status` and `after`. A client can continue from the cursor of any pet, even of
+   * the last page, so the page may wait up to 0.9 s until no pet can appear before its end. Throws INVALID_CURSOR.
+   */
   listAsConnection(input: unknown): Promise<PetPage>;
   /** Throws IDEMPOTENCY_KEY_REUSED, IDEMPOTENCY_IN_PROGRESS and API_KEY_INVALID as well. */
   create(request: CreatePet): Promise<CreatedPet>;
@@ -46,26 +40,13 @@ export interface Catalogue {
   get(id: string): Promise<Pet>;
 }
 
-export function createCatalogue(database: Pick<Database, "run">): Catalogue {
+export function createCatalogue(database: Pick<Database, "run">, pages: Pick<PetPages, "read">): Catalogue {
   const addPet = createAddPet(database);
   const createOnce = createOnceIn(database);
 
-  async function readPage({ limit, status, cursor }: ListPets): Promise<PetPage> {
-    // Identifiers begin at 1.
-    const after = cursor === undefined ? 0n : decodeCursor(cursor, status);
-    // Reads one row more than a page has, to know whether another page follows.
-    const found = await (status === undefined
-      ? database.run(selectPets, { after, limit: limit + 1 })
-      : database.run(selectPetsByStatus, { after, status, limit: limit + 1 }));
-    const pets = found.slice(0, limit);
-    const cursorOf = ({ id }: Pet) => encodeCursor(id, status);
-    const last = found.length > limit ? pets.at(-1) : undefined;
-    return { pets, nextCursor: last && cursorOf(last), cursorOf };
-  }
-
   return {
-    list: async (input) => readPage(validate(listPetsSchema, input, "query parameter")),
-    listAsConnection: async (input) => readPage(validate(petConnectionSchema, input, "argument")),
+    list: async (input) => pages.read(validate(listPetsSchema, input, "query parameter"), "next"),
+    listAsConnection: async (input) => pages.read(validate(petConnectionSchema, input, "argument"), "all"),
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);
       if (idempotencyKey === undefined) return { pet: await addPet(pet), replayed: false };

@@ -145,6 +145,32 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     "result",
   );
   add(Gauge, "petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
+  const lists = () => core.stats();
+  add(
+    Counter,
+    "petstore_list_pages_total",
+    "Pages of lists: served from memory (hit), or read from PostgreSQL (miss).",
+    () => ({ hit: lists().keptPages.hits, miss: lists().keptPages.misses }),
+    "result",
+  );
+  add(Gauge, "petstore_kept_pages", "Pages of lists in memory, old ones included.", () => lists().keptPages.pages);
+  add(Gauge, "petstore_kept_pages_bytes", "Their estimated size.", () => lists().keptPages.bytes);
+  add(
+    Counter,
+    "petstore_settle_waits_total",
+    "Pages that waited until no pet could appear before their end: settled, late (an insert stayed open), or not drawn (an id that does not come from the sequence).",
+    () => {
+      const { settled, late, "not drawn": notDrawn } = lists().settledIds.waits;
+      return { settled, late, not_drawn: notDrawn };
+    },
+    "result",
+  );
+  const waited = () => lists().settledIds.waitedMs / 1_000;
+  add(Counter, "petstore_settle_wait_seconds_total", "How long these pages waited together.", waited);
+  const shortened = "Pages that said that no page follows, because an insert stayed open for too long.";
+  add(Counter, "petstore_shortened_pages_total", shortened, () => lists().shortenedPages);
+  const forgotten = "Transactions that keep an insert into pets open for so long that lists ignore it.";
+  add(Gauge, "petstore_forgotten_inserts", forgotten, () => lists().settledIds.forgottenInserts);
   const dropped = "Lines dropped because standard output could not be written fast enough, or at all.";
   add(Counter, "petstore_log_lines_dropped_total", dropped, droppedLogLines);
 }

@@ -6,6 +6,7 @@ const exposedHeaders = [
   "Allow",
   "Date",
   "Deprecation",
+  "ETag",
   "Idempotency-Replayed",
   "Link",
   "RateLimit",

@@ -23,7 +23,7 @@ export class PageInfoType {
 export class PetEdgeType {
   @Field(() => String, {
     description:
-      "Continues the list after this pet, in the REST API too. Pets that are created during a walk may be missed.",
+      "Continues the list after this pet, in the REST API too. A client that follows the cursors misses no pet.",
   })
   readonly cursor!: string;
 

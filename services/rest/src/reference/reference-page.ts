@@ -80,8 +80,8 @@ function responseTables(section: Section, { schemas, headers, examples, response
     ([status, response]) => [status, "$ref" in response ? shared[status] : response] as const,
   );
   const rows = responses.flatMap(([status, response]) => {
-    if (status.startsWith("2")) return html`<tr><td>${status}</td><td></td><td>${response?.description}</td></tr>`;
-    const codes = Object.keys(response?.content["application/json"].examples ?? {});
+    if (Number(status) < 400) return html`<tr><td>${status}</td><td></td><td>${response?.description}</td></tr>`;
+    const codes = Object.keys(response?.content?.["application/json"].examples ?? {});
     return codes.map(
       (code) => html`<tr><td>${status}</td><td><code>${code}</code></td><td>${examples[code]?.value.message}</td></tr>`,
     );
@@ -92,13 +92,13 @@ function responseTables(section: Section, { schemas, headers, examples, response
     return html`<tr><td><code>${field}</code></td><td>${prose(header?.description ?? "")}</td><td><code>${String(header?.example)}</code></td></tr>`;
   });
   const [[status, success] = []] = responses;
-  const [, failure] = responses.find(([other]) => !other.startsWith("2")) ?? [];
+  const [, failure] = responses.find(([other]) => Number(other) >= 400) ?? [];
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${rows}
 </tbody></table>
-${success && bodyFields(`Body of ${status}`, success.content["application/json"].schema, schemas)}
-${failure && bodyFields("Body of every other status", failure.content["application/json"].schema, schemas)}
+${success?.content && bodyFields(`Body of ${status}`, success.content["application/json"].schema, schemas)}
+${failure?.content && bodyFields("Body of every other status", failure.content["application/json"].schema, schemas)}
 <h3>Headers</h3>
 <table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
 ${headerRows}
@@ -108,7 +108,7 @@ ${headerRows}
 }
 
 function exampleText({ content }: Pick<OpenApiResponse, "content">): string {
-  const [example] = Object.values(content["application/json"].examples);
+  const [example] = Object.values(content?.["application/json"].examples ?? {});
   return stringify(example?.value, undefined, 2) ?? "";
 }
 

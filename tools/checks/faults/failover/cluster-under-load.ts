@@ -6,6 +6,7 @@ import type { Environment } from "../environment/environment.js";
 import { checkFailures } from "../environment/measures.js";
 import { endOf, isAcknowledged, isFailure, isList, type Result } from "../environment/results.js";
 import { slowRedisAllowed } from "../environment/services.js";
+import { checkWalks, startWalkers } from "../lists/walkers.js";
 
 /** A standby became the primary after a fault. */
 export interface Promotion {
@@ -25,7 +26,7 @@ type ClusterUnderLoad = Awaited<ReturnType<typeof startClusterUnderLoad>>;
 
 /**
  * Two REST and two GraphQL services share a Redis, and a cluster behind HAProxy. The clients of each service create
- * without a pause.
+ * without a pause. Walkers read all pets again and again: a page of an old primary would lack a pet, or have one too many.
  */
 export async function startClusterUnderLoad(environment: Environment, clients = 4) {
   environment.allowFailures();
@@ -36,9 +37,11 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
     environment.services.map((service) => environment.startCreates({ clients, target: () => service })),
   );
   const load = await environment.startLoad({ clients: 16, pauseMs: 100 });
+  const walkers = await startWalkers(environment, { walkers: 1, limit: 100, pauseMs: 1_000 });
   await sleep(4_000);
   return {
     cluster,
+    walkers,
     /** Lists, and a few creates. */
     load,
     /** The creates of each service until now. Each is repeated until it succeeds. */
@@ -48,6 +51,7 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
       await cluster.untilComplete();
       await sleep(recoversWithinMs);
       await Promise.all([load, ...creates].map((one) => one.stop()));
+      await walkers.stop();
     },
   };
 }
@@ -55,11 +59,12 @@ export async function startClusterUnderLoad(environment: Environment, clients = 
 /** Each service answers 503 in time, and creates again soon after each promotion, without a restart. */
 export function checkPromotions(
   figures: Figures,
-  { creates, load }: ClusterUnderLoad,
+  { creates, load, walkers }: ClusterUnderLoad,
   promotions: readonly Promotion[],
 ): void {
   checkFailures(figures, "creates", creates.flat(), createWithinMs);
   checkFailures(figures, "lists", load.results.filter(isList), listWithinMs);
+  checkWalks(figures, walkers);
   const ends = creates.map((results) => results.filter(isAcknowledged).map(endOf));
   for (const { faultAtMs, promotedAtMs } of promotions) {
     const firstMs = Math.max(...ends.map((own) => firstAfter(own, promotedAtMs)));

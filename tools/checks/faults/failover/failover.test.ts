@@ -18,6 +18,7 @@ import {
   isUnavailable,
   type Result,
 } from "../environment/results.js";
+import { checkWalks } from "../lists/walkers.js";
 import { checkPromotions, failingMs, type Promotion, startClusterUnderLoad } from "./cluster-under-load.js";
 
 const failovers = 10;
@@ -95,7 +96,7 @@ for (const { fault, droppedWithinMs, begin, end } of standbyFaults) {
   const promise = `delays or refuses creates for ${droppedWithinMs} ms at most, and delays no list`;
   it(`standby-${fault}: ${promise}`, async ({ environment, figures }) => {
     // Few creates, so that the load itself does not slow the lists.
-    const { cluster, creates, load, stop } = await startClusterUnderLoad(environment, 1);
+    const { cluster, creates, load, walkers, stop } = await startClusterUnderLoad(environment, 1);
     const standby = await cluster.synchronousStandby();
     const faultAtMs = environment.markFault();
     await standby[begin]();
@@ -118,6 +119,7 @@ for (const { fault, droppedWithinMs, begin, end } of standbyFaults) {
     const lastMs = slowOrRefused.reduce((last, end) => Math.max(last, end), faultAtMs) - faultAtMs;
     figures.atMost(droppedWithinMs, "creates delayed or refused until", lastMs, "ms");
     figures.count(0, "lists that failed", lists, isFailure);
+    checkWalks(figures, walkers);
     figures.atMost(beforeMs + 25, "lists without the standby, p99 of the median second", medianP99(without), "ms");
   });
 }

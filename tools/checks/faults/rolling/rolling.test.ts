@@ -11,6 +11,7 @@ import { it } from "../environment/environment.js";
 import { checkAdmitted, millisecondsUntil } from "../environment/measures.js";
 import { type Result, slowestMs } from "../environment/results.js";
 import { faultless } from "../environment/services.js";
+import { checkWalks, startWalkers } from "../lists/walkers.js";
 
 const restarts = 8;
 const wantedRequests = 50_000;
@@ -54,7 +55,7 @@ const loadRequests = 10_000;
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../../../", import.meta.url));
 
-it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"] }, async ({
+it("rolling-upgrade: both releases share quotas exactly, and walks get each pet that the previous one creates", { tags: ["git", "tar"] }, async ({
   environment,
   figures,
   skip,
@@ -71,9 +72,13 @@ it("rolling-upgrade: both releases share quotas exactly", { tags: ["git", "tar"]
     return [{ api: { ...api, main } }, { api }];
   });
   await environment.startWithRedis(faultless, instances);
+  const upgraded = environment.services.filter(({ api }) => apis.includes(api));
+  const walkers = await startWalkers(environment, { targets: upgraded, walkers: 1, limit: 50, pauseMs: 100 });
   const load = await environment.startLoad({ clients: 32, pauseMs: 0, requests: loadRequests });
   await checkAdmitted(environment, figures, { accounts: 10, limit: 1_000, clients: 64, requests: 3_000 });
+  await walkers.stop();
   figures.count(0, "answers other than 200 and 201", load.results, isOther);
+  checkWalks(figures, walkers);
 });
 
 /** Takes the release from the Git history, installs its dependencies and builds its services: about a minute. */

@@ -7,7 +7,8 @@ import { type Answer, parseJson } from "../network/answer.js";
 
 interface ResponseObject {
   readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  readonly content: { readonly "application/json": { readonly schema: object; readonly examples: object } };
+  /** Absent in a response without a body. */
+  readonly content?: { readonly "application/json": { readonly schema: object; readonly examples: object } };
 }
 
 interface Operation {
@@ -102,6 +103,10 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
       const response = operation?.responses[answer.status];
       if (operation === undefined || response === undefined)
         return [`${operationId} does not describe ${answer.status}`];
+      if (response.content === undefined) {
+        const hasBody = answer.text !== "" || answer.headers["content-type"] !== undefined;
+        return [...headerFaults(response, answer), ...(hasBody ? ["it has a body"] : [])];
+      }
       const body = parseJson(answer.text);
       if (body === undefined) return ["its body is no JSON"];
       const schema = `${operation.pointer}/${answer.status}/content/application~1json/schema`;
@@ -146,7 +151,7 @@ function int64Faults(json: string): string[] {
 }
 
 function codesOf(status: string, { content }: ResponseObject): (string | undefined)[] {
-  return Number(status) < 400 ? [undefined] : Object.keys(content["application/json"].examples);
+  return Number(status) < 400 ? [undefined] : Object.keys(content?.["application/json"].examples ?? {});
 }
 
 function escaped(name: string): string {

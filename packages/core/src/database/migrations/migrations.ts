@@ -106,4 +106,48 @@ begin
   end loop;
 end $$;
 `,
+  // A walk through the pages loses no pet, and an instance can keep a page: decisions/0025-settle-ids-before-a-page-ends.md.
+  "0005-settled-pages": `
+-- Every insert takes this lock, in shared mode, before it draws an id, and holds it until its transaction ends. Nobody takes
+-- it alone, so no insert waits. The services look in pg_locks which transactions hold it.
+create function hold_pet_ids() returns trigger language plpgsql as $$
+      begin
+        perform pg_advisory_xact_lock_shared(730203051);
+        return null;
+      end $$;
+create trigger pets_hold_ids before insert on pets
+  for each statement execute function hold_pet_ids();
+
+create function tell_pets_changed() returns trigger language plpgsql as $$
+      begin
+        perform pg_notify('petstore', '{"kind":"pets-changed"}');
+        return null;
+      end $$;
+create trigger pets_changed after update or delete or truncate on pets
+  for each statement execute function tell_pets_changed();
+
+-- What an instance has to know to say which ids are settled. The order of the steps matters:
+-- 1. drawn: the last id that was drawn from the sequence, 0 before the first.
+-- 2. open_inserts: the transactions that may still store a pet with an id up to drawn, or with a later one. The process id
+--    and the virtual transaction name a transaction. A prepared transaction has no process.
+-- 3. stored: for each of the given bounds, and for drawn, the highest stored id up to it, 0 without one. An insert that
+--    ended before step 2 is visible here, because a transaction becomes visible before its locks are released.
+-- Before these steps: server is the time when the server started, and sequence changes if the sequence begins again.
+create function observe_pet_inserts(
+  bounds bigint[], out server text, out sequence text, out drawn bigint, out open_inserts text[], out stored bigint[]
+) language plpgsql as $$
+      declare
+        ids regclass := pg_get_serial_sequence('pets', 'id');
+      begin
+        server := extract(epoch from pg_postmaster_start_time());
+        sequence := pg_relation_filenode(ids);
+        drawn := coalesce(pg_sequence_last_value(ids), 0);
+        select coalesce(array_agg(coalesce(pid::text, 'prepared') || ' ' || virtualtransaction), '{}') into open_inserts
+        from pg_locks
+        where locktype = 'advisory' and classid = 0 and objid = 730203051 and objsubid = 1 and granted
+          and database = (select oid from pg_database where datname = current_database());
+        select array_agg(coalesce((select id from pets where id <= bound order by id desc limit 1), 0) order by place)
+        into stored from unnest(bounds || drawn) with ordinality as asked (bound, place);
+      end $$;
+`,
 };

@@ -83,3 +83,7 @@ CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
 CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION tell_account_changed();
 
 CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, scope ON public.api_keys FOR EACH ROW EXECUTE FUNCTION tell_key_changed();
+
+CREATE TRIGGER pets_changed AFTER DELETE OR UPDATE OR TRUNCATE ON public.pets FOR EACH STATEMENT EXECUTE FUNCTION tell_pets_changed();
+
+CREATE TRIGGER pets_hold_ids BEFORE INSERT ON public.pets FOR EACH STATEMENT EXECUTE FUNCTION hold_pet_ids();

@@ -104,7 +104,7 @@ export const requestRows: readonly Row[] = [
         "access-control-allow-origin": "*",
         "access-control-allow-credentials": "",
         "access-control-expose-headers":
-          "Allow,Date,Deprecation,Idempotency-Replayed,Link,RateLimit,RateLimit-Policy,Retry-After,Sunset," +
+          "Allow,Date,Deprecation,ETag,Idempotency-Replayed,Link,RateLimit,RateLimit-Policy,Retry-After,Sunset," +
           "WWW-Authenticate,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id",
       },
     },
