@@ -55,11 +55,9 @@ const loadRequests = 10_000;
 const run = promisify(execFile);
 const repository = fileURLToPath(new URL("../../../../", import.meta.url));
 
-it("rolling-upgrade: both releases share quotas exactly, and walks get each pet that the previous one creates", { tags: ["git", "tar"] }, async ({
-  environment,
-  figures,
-  skip,
-}) => {
+it("rolling-upgrade: both releases share quotas exactly, and walks get each pet that the previous one creates", {
+  tags: ["git", "tar"],
+}, async ({ environment, figures, skip }) => {
   const looked = run("git", ["-C", repository, "cat-file", "-e", previousRelease]);
   const isInHistory = await looked.then(Boolean, () => false);
   // If CI is set, the test fails instead, because nobody reads there which tests were skipped.
