@@ -139,6 +139,8 @@ it("all kinds of requests show no key, SQL, stack trace or file path", async () 
 });
 
 it("there are at most 1,200 series after every route and every outcome, and one has the version", async () => {
+  // The table of the pets is gone. A page in memory would be used for 5 s.
+  store.clock.nowMs += 6_000;
   const paths = ["/v1/pets", "/v1/pets/1", "/v1/pets/no", "/v1", "/", "/usage", "/openapi.json", "/v1/%zz", "/livez"];
   for (const path of [...paths, ...Array.from({ length: 20 }, (_, random) => `/${random}/../${random}`)]) {
     for (const method of ["GET", "HEAD", "POST", "OPTIONS", "PUT", "DELETE", "PATCH", "PROPFIND", "TRACE"]) {

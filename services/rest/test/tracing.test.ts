@@ -109,10 +109,14 @@ it("shows no status if the client resets the connection before the response", as
     await store.execute("begin");
     await store.execute("lock table pets in access exclusive mode");
     using client = openRawClient(store.port);
+    const body = '{"name":"Rex","categoryId":1}';
     client.write(
-      `GET /v1/pets HTTP/1.1\r\nHost: a\r\nTraceparent: ${traceparent}\r\nAuthorization: Bearer ${key}\r\n\r\n`,
+      `POST /v1/pets HTTP/1.1\r\nHost: a\r\nTraceparent: ${traceparent}\r\nAuthorization: Bearer ${key}\r\n` +
+        `Content-Type: application/json\r\nContent-Length: ${body.length}\r\n\r\n${body}`,
     );
-    const waiting = "select from pg_locks where relation = 'pets'::regclass and not granted";
+    // The service itself reads the table once a second.
+    const waiting =
+      "select from pg_locks where relation = 'pets'::regclass and not granted and mode = 'RowExclusiveLock'";
     await expect.poll(() => store.execute(waiting)).toHaveLength(1);
     client.socket.resetAndDestroy();
     await expect.poll(() => store.logged.join()).toContain('"status":499');

@@ -1,7 +1,16 @@
 import type { Reply } from "./api.js";
 
-/** `Link` names paths of one API. The others belong to one message or connection. */
-const incomparable = ["connection", "content-length", "date", "keep-alive", "link", "transfer-encoding", "vary"];
+/** `Link` names paths of one API, and only REST has an `ETag`. The others belong to one message or connection. */
+const incomparable = [
+  "connection",
+  "content-length",
+  "date",
+  "etag",
+  "keep-alive",
+  "link",
+  "transfer-encoding",
+  "vary",
+];
 
 /** The headers that must be equal through every interface. A value that changes between requests becomes a word. */
 export function comparableHeaders(headers: Reply["headers"]): Readonly<Record<string, string>> {
@@ -12,6 +21,9 @@ export function comparableHeaders(headers: Reply["headers"]): Readonly<Record<st
   const requestId = headers["x-request-id"] ?? "";
   return {
     ...Object.fromEntries(compared),
+    // Only a response with an ETag may be stored.
+    ...(headers.etag !== undefined &&
+      headers["cache-control"] === "private, no-cache" && { "cache-control": "no-store" }),
     "x-ratelimit-reset": windowOf(reset, leftSeconds),
     // `t`, the seconds that are left, decreases between two requests.
     ratelimit: headers.ratelimit?.replaceAll(/;t=\d+/g, "") ?? "",

@@ -179,7 +179,9 @@ export function openSettledIds({ database, log, monotonicNow, writeTimeoutMs }: 
     firstSeenMs = new Map(openInserts.map((insert) => [insert, firstSeen(insert)]));
     const old = openInserts.filter((insert) => nowMs - firstSeen(insert) > ignoreAfterMs);
     const added = old.filter((insert) => !forgotten.has(insert));
-    const ours = added.length === 0 ? [] : await database.run(selectServiceProcesses, { ids: added.map(processOf) });
+    // While no id is settled, lists are 503. A create that waits forever must not prolong that.
+    const mayIgnoreOurs = settling.settledId === undefined || added.length === 0;
+    const ours = mayIgnoreOurs ? [] : await database.run(selectServiceProcesses, { ids: added.map(processOf) });
     const ourIds = new Set(ours.map(({ id }) => id));
     const isOurs = (insert: string) => ourIds.has(processOf(insert));
     for (const insert of added.filter((one) => !isOurs(one))) {
