@@ -179,6 +179,7 @@ describeWithRedis("the quota when Redis", async () => {
       [() => Promise.reject(new Error("no reply")), "max retries per request"],
     ] as const) {
       using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
+      await expect.poll(() => connection.redis.status).toBe("ready");
       using breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 30_000, log: silentLog });
       const failed = breaker.run("one", () => fail(connection.redis));
       const inFlight = breaker.run("two", () => connection.redis.blpop("never", 0.1));
