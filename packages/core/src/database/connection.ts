@@ -61,8 +61,9 @@ export function sendQuery<Row>(
 export class NotPrimary extends Error {}
 
 /**
- * Returns the time when the server started, which identifies the server until it restarts. The text is the same as that of
- * `observe_pet_inserts`. Closes the connection and rejects with `NotPrimary` if the server is a standby. After a failover, a load balancer or a DNS
+ * Returns the time when the server started, in the text of `observe_pet_inserts`. It identifies the server until it restarts.
+ *
+ * Closes the connection and rejects with `NotPrimary` if the server is a standby. After a failover, a load balancer or a DNS
  * name may point to a standby for a moment. PostgreSQL closes its connections before a primary becomes a standby. So one
  * check of each new connection is enough without a pooler.
  *

@@ -5,7 +5,7 @@ import { shared } from "@petstore/harness";
 import { openSession } from "@petstore/harness/postgres";
 import fc from "fast-check";
 import { expect, it } from "vitest";
-import { openSharedDatabase } from "../database-fixture.js";
+import { limitedTo, openSharedDatabase } from "../database-fixture.js";
 import { type OpenCatalogue, openCatalogue } from "./open-catalogue.js";
 
 const petsOfWriter = 25;
@@ -43,7 +43,8 @@ const writes: readonly Write[] = [
 ];
 
 it("return each pet that was stored before they began once, in order, and followers of endCursor get each pet once", async () => {
-  const databases = [await shared(server.open()), await shared(server.open())];
+  const open = () => shared(server.open({ poolSize: 10, ...limitedTo(30_000) }));
+  const databases = [await open(), await open()];
   const catalogues = databases.map((database) => openCatalogue(database));
   await Promise.all(catalogues.map(({ settledIds }) => settledIds.first));
   let isWriting = true;
@@ -54,6 +55,10 @@ it("return each pet that was stored before they began once, in order, and follow
     }
   }
 
+  function shortened(): number {
+    return catalogues.reduce((sum, { pages }) => sum + pages.shortened(), 0);
+  }
+
   function catalogueAt(place: number): OpenCatalogue {
     return catalogues[place % catalogues.length] ?? expect.unreachable();
   }
@@ -61,6 +66,7 @@ it("return each pet that was stored before they began once, in order, and follow
   async function walkAgainAndAgain(place: number): Promise<number> {
     let walks = 0;
     while (isWriting || walks === 0) {
+      const shortenedBefore = shortened();
       const before = await storedIds();
       const walked: bigint[] = [];
       for (let cursor: string | undefined, isFirst = true; isFirst || cursor !== undefined; isFirst = false) {
@@ -69,7 +75,9 @@ it("return each pet that was stored before they began once, in order, and follow
         cursor = page.nextCursor;
       }
       expectAscending(walked);
-      expect(before.filter((id) => !walked.includes(id))).toEqual([]);
+      // On a busy machine an insert can stay open for too long. A walk then ends early, but has no gap.
+      const end = shortened() === shortenedBefore ? before.at(-1) : walked.at(-1);
+      expect(before.filter((id) => id <= (end ?? 0n) && !walked.includes(id))).toEqual([]);
       walks += 1;
     }
     return walks;
@@ -78,13 +86,14 @@ it("return each pet that was stored before they began once, in order, and follow
   async function follow(place: number): Promise<bigint[]> {
     const followed: bigint[] = [];
     let after: string | undefined;
-    for (let isEnd = false; isWriting || !isEnd; ) {
+    for (let isEnd = false; !isEnd; ) {
+      const [wasWriting, shortenedBefore] = [isWriting, shortened()];
       const { pets, cursorOf } = await catalogueAt(place + followed.length).listAsConnection({ first: 5, after });
       followed.push(...pets.map(({ id }) => id));
       const last = pets.at(-1);
       if (last !== undefined) after = cursorOf(last);
-      isEnd = last === undefined;
-      if (isEnd) await sleep(1);
+      isEnd = last === undefined && !wasWriting && shortened() === shortenedBefore;
+      if (last === undefined) await sleep(1);
     }
     return followed;
   }

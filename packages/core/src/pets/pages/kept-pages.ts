@@ -104,10 +104,13 @@ export function createKeptPages<Page extends { readonly pets: readonly Pet[] }>(
   };
 }
 
-/** The objects of a page and of its pets, their names, and the JSON text that the REST API keeps with the page. */
+/**
+ * The objects of a page and of its pets, their names, and the JSON text that the REST API keeps with the page. Measured on
+ * Node 20. A character of a name has at most two bytes, and is in the name and in the text.
+ */
 function sizeOf<Page extends { readonly pets: readonly Pet[] }>({ page }: KeptPage<Page>): number {
   return page.pets.reduce((bytes, { name }) => bytes + bytesOfPet + 4 * name.length, bytesOfPage);
 }
 
-const bytesOfPage = 1_000;
-const bytesOfPet = 300;
+const bytesOfPage = 500;
+const bytesOfPet = 130;
