@@ -57,7 +57,9 @@ it(
     expect(release()).toEqual({ status: 0, output: expect.stringContaining("git push --follow-tags") });
 
     const ofPackages = ["package.json", "packages/*/package.json", "services/*/package.json", "tools/*/package.json"];
-    const manifests = run("git", ["ls-files", ...ofPackages]).output.trim().split("\n");
+    const manifests = run("git", ["ls-files", ...ofPackages])
+      .output.trim()
+      .split("\n");
     expect(manifests.length).toBeGreaterThan(10);
     for (const path of manifests) expect([path, JSON.parse(await read(path)).version]).toEqual([path, "2.0.0"]);
     const overlay = await read("tools/deploy/kubernetes/overlay/kustomization.yaml");
