@@ -10,38 +10,45 @@ const [, , ...options] = process.argv;
 const turboOptions = options.filter((option) => !option.startsWith("--failed-steps="));
 const failedSteps = Number(options.find((option) => !turboOptions.includes(option))?.split("=")[1] ?? 0);
 
-// The results of earlier runs must not count: vitest may end before it writes new ones. turbo restores the results of a package
-// that it has in its cache.
-for (const file of resultFiles()) rmSync(file);
-const exitCode = await runTests();
+// A dry run tests nothing. It must not touch the results of a run in progress.
+const isDryRun = turboOptions.some((option) => /^--(dry|dry-run|graph)(=|$)/.test(option));
+process.exitCode = isDryRun ? await runTurbo() : await runTests();
 
-let passed = 0;
-let failed = 0;
-const failures = [];
-for (const file of resultFiles()) {
-  const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(readFileSync(file, "utf8"));
-  passed += numPassedTests;
-  // A file that cannot be loaded has no tests to fail.
-  failed += numFailedTests || numFailedTestSuites;
-  for (const { name, status, message, assertionResults } of testResults) {
-    const path = relative(root, name);
-    const tests = assertionResults.filter((test) => test.status === "failed");
-    if (status === "failed" && tests.length === 0) failures.push({ title: path, text: message });
-    for (const test of tests)
-      failures.push({ title: `${path}: ${test.fullName}`, text: test.failureMessages.join("\n") });
+/** Returns the exit code. */
+async function runTests() {
+  // The results of earlier runs must not count: vitest may end before it writes new ones. turbo restores the results of a package
+  // that it has in its cache.
+  for (const file of resultFiles()) rmSync(file);
+  const exitCode = await runTurbo();
+
+  let passed = 0;
+  let failed = 0;
+  const failures = [];
+  for (const file of resultFiles()) {
+    const { numPassedTests, numFailedTests, numFailedTestSuites, testResults } = JSON.parse(readFileSync(file, "utf8"));
+    passed += numPassedTests;
+    // A file that cannot be loaded has no tests to fail.
+    failed += numFailedTests || numFailedTestSuites;
+    for (const { name, status, message, assertionResults } of testResults) {
+      const path = relative(root, name);
+      const tests = assertionResults.filter((test) => test.status === "failed");
+      if (status === "failed" && tests.length === 0) failures.push({ title: path, text: message });
+      for (const test of tests)
+        failures.push({ title: `${path}: ${test.fullName}`, text: test.failureMessages.join("\n") });
+    }
   }
+  // The messages once more, because other packages have printed thousands of lines after them. Then the titles alone.
+  for (const { title, text } of failures) print(`\nFAILED ${title}\n${text}`);
+  print("");
+  for (const { title } of failures) print(`FAILED ${title}`);
+  if (exitCode !== 0 && failed === 0)
+    print("The run failed, but no test did: turbo names the package after `Failed:` above.");
+  // Without a failed test, a failed run or step counts as one.
+  failed ||= failedSteps || (exitCode === 0 ? 0 : 1);
+  print(`${passed} passed, ${failed} failed`);
+  // A whole run without a test is not a success.
+  return failed === 0 && (passed > 0 || turboOptions.length > 0) ? 0 : 1;
 }
-// The messages once more, because other packages have printed thousands of lines after them. Then the titles alone.
-for (const { title, text } of failures) print(`\nFAILED ${title}\n${text}`);
-print("");
-for (const { title } of failures) print(`FAILED ${title}`);
-if (exitCode !== 0 && failed === 0)
-  print("The run failed, but no test did: turbo names the package after `Failed:` above.");
-// Without a failed test, a failed run or step counts as one.
-failed ||= failedSteps || (exitCode === 0 ? 0 : 1);
-print(`${passed} passed, ${failed} failed`);
-// A whole run without a test is not a success.
-process.exitCode = failed === 0 && (passed > 0 || turboOptions.length > 0) ? 0 : 1;
 
 /** The reports that exist, one for each package (tools/harness/src/config.ts). */
 function resultFiles() {
@@ -51,7 +58,7 @@ function resultFiles() {
 }
 
 /** Returns the exit code of turbo. */
-function runTests() {
+function runTurbo() {
   const command = ["--yes", "pnpm@12.21.0", "run", "test:all", ...turboOptions];
   const tests = spawn("npx", command, { cwd: root, stdio: "inherit" });
   // Ctrl+C reaches the tests too. The report follows when they have ended.

@@ -1,6 +1,6 @@
 // The report of `npm test`, in a repository with two packages. A script takes the place of npx, because the real tests take minutes.
 import { spawnSync } from "node:child_process";
-import { cp, mkdir, writeFile } from "node:fs/promises";
+import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shared } from "@petstore/harness";
@@ -105,4 +105,15 @@ it("passes options to turbo, and may then run no test", async () => {
     status: 0,
     ran: expect.stringMatching(/ run test:all --filter=@petstore\/client$/),
   });
+});
+
+it("leaves the results of a run in progress alone in a dry run, which tests nothing", async () => {
+  expect(await npmTest({ exitCode: 0 }, "--dry-run=json")).toEqual({
+    status: 0,
+    ran: "ran --yes pnpm@12.21.0 run test:all --dry-run=json",
+    report: [],
+  });
+  for (const folder of packages) {
+    expect(JSON.parse(await readFile(join(root, folder, "test-results.json"), "utf8"))).toEqual(failing);
+  }
 });
