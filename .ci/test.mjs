@@ -18,7 +18,7 @@ process.exitCode = isDryRun ? await runTurbo() : await runTests();
 async function runTests() {
   // The results of earlier runs must not count: vitest may end before it writes new ones. turbo restores the results of a package
   // that it has in its cache.
-  for (const file of resultFiles()) rmSync(file);
+  for (const file of [...resultFiles(), ...filesOfPackages(".turbo/turbo-test.log")]) rmSync(file);
   const exitCode = await runTurbo();
 
   let passed = 0;
@@ -41,8 +41,10 @@ async function runTests() {
   for (const { title, text } of failures) print(`\nFAILED ${title}\n${text}`);
   print("");
   for (const { title } of failures) print(`FAILED ${title}`);
-  if (exitCode !== 0 && failed === 0)
+  if (exitCode !== 0 && failed === 0) {
+    for (const { path, end } of failedLogs()) print(`FAILED ${path}, which ends with\n${end}\n`);
     print("The run failed, but no test did: turbo names the package after `Failed:` above.");
+  }
   // Without a failed test, a failed run or step counts as one.
   failed ||= failedSteps || (exitCode === 0 ? 0 : 1);
   print(`${passed} passed, ${failed} failed`);
@@ -52,8 +54,20 @@ async function runTests() {
 
 /** The reports that exist, one for each package (tools/harness/src/config.ts). */
 function resultFiles() {
+  return filesOfPackages("test-results.json");
+}
+
+/** The end of the output of each package whose command failed: an error outside of its tests is in no report. */
+function failedLogs() {
+  return filesOfPackages(".turbo/turbo-test.log")
+    .map((path) => ({ path: relative(root, path), text: readFileSync(path, "utf8").trimEnd() }))
+    .filter(({ text }) => text.includes("[ELIFECYCLE]"))
+    .map(({ path, text }) => ({ path, end: text.split("\n").slice(-50).join("\n") }));
+}
+
+function filesOfPackages(path) {
   return ["packages", "services", "tools"]
-    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name, "test-results.json")))
+    .flatMap((folder) => readdirSync(join(root, folder)).map((name) => join(root, folder, name, path)))
     .filter((file) => existsSync(file));
 }
 

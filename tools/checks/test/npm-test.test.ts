@@ -37,7 +37,8 @@ const unloaded = {
 };
 
 beforeAll(async () => {
-  for (const folder of [".ci", "services", "bin", ...packages]) await mkdir(join(root, folder), { recursive: true });
+  for (const folder of [".ci", "services", "bin", "tools/checks/.turbo", ...packages])
+    await mkdir(join(root, folder), { recursive: true });
   await cp(fileURLToPath(new URL("../../../.ci/test.mjs", import.meta.url)), join(root, ".ci/test.mjs"));
 });
 
@@ -49,13 +50,18 @@ beforeEach(() =>
 interface Run {
   /** What the run writes in `tools/checks`. */
   readonly results?: object;
+  /** What turbo keeps of the output of `tools/checks`. */
+  readonly log?: string;
   readonly exitCode: number;
 }
 
 /** Returns the exit code and the lines that follow the output of the tests. */
-async function npmTest({ results, exitCode }: Run, ...options: readonly string[]) {
-  const write =
-    results === undefined ? "" : `cat > tools/checks/test-results.json <<'JSON'\n${JSON.stringify(results)}\nJSON\n`;
+async function npmTest({ results, log = "", exitCode }: Run, ...options: readonly string[]) {
+  const files = { "test-results.json": results && JSON.stringify(results), ".turbo/turbo-test.log": log };
+  const write = Object.entries(files)
+    .filter(([, text]) => text)
+    .map(([name, text]) => `cat > tools/checks/${name} <<'END'\n${text}\nEND\n`)
+    .join("");
   await writeFile(join(root, "bin/npx"), `#!/bin/sh\necho "ran $*"\n${write}exit ${exitCode}\n`, { mode: 0o755 });
   const env = { ...process.env, PATH: `${join(root, "bin")}:${process.env.PATH}` };
   const { status, stdout } = spawnSync(process.execPath, [join(root, ".ci/test.mjs"), ...options], {
@@ -90,6 +96,17 @@ it("fails if the run fails without a failed test, or runs no test", async () => 
   const crashed = await npmTest({ exitCode: 1 });
   expect(crashed).toMatchObject({ status: 1, report: [expect.stringContaining("turbo"), "0 passed, 1 failed"] });
   expect(await npmTest({ exitCode: 0 })).toMatchObject({ status: 1, report: ["0 passed, 0 failed"] });
+});
+
+it("shows the end of the output of a package that failed outside of its tests", async () => {
+  const log = "Unhandled Errors\nError: late\n[ELIFECYCLE] Test failed.";
+  const { report } = await npmTest({ results: passing, log, exitCode: 1 });
+  expect(report).toEqual([
+    "FAILED tools/checks/.turbo/turbo-test.log, which ends with",
+    ...log.split("\n"),
+    expect.stringContaining("turbo names the package"),
+    "2 passed, 1 failed",
+  ]);
 });
 
 it("counts a failed step of .ci/run as a failure", async () => {
