@@ -5,8 +5,7 @@ import { Problem } from "../problem.js";
 import { type CreatedPet, createOnceIn } from "./idempotency.js";
 import type { PetPage, PetPages } from "./pages/pet-pages.js";
 import { type Pet, parseInt64 } from "./pet.js";
-import { createAddPet } from "./pet-inserts.js";
-import { selectPet } from "./pet-queries.js";
+import { insertPet, selectPet } from "./pet-queries.js";
 import { listPetsSchema, newPetSchema, petConnectionSchema } from "./validation.js";
 
 interface CreatePet {
@@ -41,7 +40,6 @@ export interface Catalogue {
 }
 
 export function createCatalogue(database: Pick<Database, "run">, pages: Pick<PetPages, "read">): Catalogue {
-  const addPet = createAddPet(database);
   const createOnce = createOnceIn(database);
 
   return {
@@ -49,7 +47,10 @@ export function createCatalogue(database: Pick<Database, "run">, pages: Pick<Pet
     listAsConnection: async (input) => pages.read(validate(petConnectionSchema, input, "argument"), "all"),
     async create({ accountId, input, subject = "body", idempotencyKey }) {
       const pet = validate(newPetSchema, input, subject);
-      if (idempotencyKey === undefined) return { pet: await addPet(pet), replayed: false };
+      if (idempotencyKey === undefined) {
+        const [created] = await database.run(insertPet, pet);
+        return { pet: created as Pet, replayed: false };
+      }
       if (typeof idempotencyKey !== "string" || !/^[\x20-\x7e]{1,255}$/.test(idempotencyKey)) {
         throw new Problem("VALIDATION_FAILED", "idempotency key must be 1 to 255 printable ASCII characters");
       }

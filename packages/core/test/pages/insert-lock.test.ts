@@ -2,7 +2,7 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { createOnceIn } from "../../src/pets/idempotency.js";
-import { createAddPet } from "../../src/pets/pet-inserts.js";
+import { insertPet } from "../../src/pets/pet-queries.js";
 import { openSharedDatabase, recordStatements } from "../database-fixture.js";
 
 const server = await openSharedDatabase();
@@ -45,7 +45,7 @@ describe("an insert takes the lock before it draws an id", () => {
     const pet = { name: "Rex", categoryId: 1n, status: "sold" } as const;
     const create = () =>
       kind === "plain"
-        ? createAddPet({ run })(pet)
+        ? run(insertPet, pet)
         : createOnceIn({ run })({ accountId: 1n, key: `${Math.random()}`, pet });
     const before = await drawn();
     await using blocker = await openSession(server.directUrl);

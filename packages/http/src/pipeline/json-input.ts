@@ -36,8 +36,8 @@ export async function readJson(
 }
 
 /**
- * 16 KiB: about 100 small bodies, or one long body, are parsed in one turn. More bodies per turn would make others wait, and
- * fewer would spread the creates of one moment over many inserts (decision 0016).
+ * 16 KiB: about 100 small bodies, or one long body, are parsed in one turn. More bodies per turn would make others wait. With
+ * fewer, an account that sends many small ones would wait for the event loop after each.
  */
 const bytesPerTurn = 16_384;
 
