@@ -44,9 +44,7 @@ describe("an insert takes the lock before it draws an id", () => {
     const { run, ran } = recordStatements(database);
     const pet = { name: "Rex", categoryId: 1n, status: "sold" } as const;
     const create = () =>
-      kind === "plain"
-        ? run(insertPet, pet)
-        : createOnceIn({ run })({ accountId: 1n, key: `${Math.random()}`, pet });
+      kind === "plain" ? run(insertPet, pet) : createOnceIn({ run })({ accountId: 1n, key: `${Math.random()}`, pet });
     const before = await drawn();
     await using blocker = await openSession(server.directUrl);
     await blocker.query(`begin; select ${lock}(${number})`);
