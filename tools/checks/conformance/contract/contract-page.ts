@@ -43,12 +43,12 @@ function linesOf(rows: readonly Row[]): Line[] {
 }
 
 function writeLine({ promise, inputs, response, graphql }: Line): string {
-  return `| ${[escape(promise), inputs.map(asCode).join(" "), response, graphql].join(" | ")} |`;
+  return `| ${[escapeMarkdown(promise), inputs.map(asCode).join(" "), response, graphql].join(" | ")} |`;
 }
 
 function describeResponse(expected: Problem | Success): string {
   if (expected.kind === "success") return expected.created === undefined ? "the pets" : "the new pet";
-  return `${expected.status} \`${expected.code}\` ${escape(textOf(expected.message))}`;
+  return `${expected.status} \`${expected.code}\` ${escapeMarkdown(textOf(expected.message))}`;
 }
 
 /** A message, or the part of it that is expected. */
@@ -70,6 +70,6 @@ function asCode(input: string): string {
   return `${fence}${visible === "" ? " " : visible.replaceAll("|", "\\|")}${fence}`;
 }
 
-function escape(text: string): string {
+function escapeMarkdown(text: string): string {
   return text.replace(/[\\`*_{}[\]<>|~]/g, "\\$&");
 }
