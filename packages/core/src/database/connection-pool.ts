@@ -1,5 +1,4 @@
 import { DatabaseError, Pool, type PoolClient } from "pg";
-import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
   type BoundQuery,
   closeTimeoutMs,
@@ -8,7 +7,13 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
-import type { ConnectionCounts, ConnectionOptions } from "./database.js";
+import {
+  type ConnectionCounts,
+  type ConnectionOptions,
+  clientConfigOf,
+  isTransactionPooler,
+  lockTimeoutMs,
+} from "./connection-config.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 
 export interface ConnectionPool extends AsyncDisposable {

@@ -5,7 +5,6 @@
  */
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
-import { clientConfigOf } from "./client-config.js";
 import {
   answerGraceMs,
   type BoundQuery,
@@ -16,7 +15,7 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
-import type { ConnectionOptions } from "./database.js";
+import { type ConnectionOptions, clientConfigOf } from "./connection-config.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
 export interface PipelinedReads extends AsyncDisposable {
