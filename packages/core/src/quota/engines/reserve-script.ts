@@ -3,19 +3,31 @@
  * number of processes. They use only whole milliseconds and units. TypeScript computes the rest of a decision from their
  * replies, with the code that serves every engine.
  *
- * An account is one string, `minuteStart:minuteUsed:dayStart:dayUsed`. After its first refusal, an API key has a penalty, one
- * string too: `0:0:0:0:bannedUntil:level;3;episodeStart:retryAt:strikes`. It holds the ban, and the strikes of the present
- * episode; `ban-policy.ts` explains the terms. One MGET reads both strings; two hashes would need two calls.
- * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
+ * Redis stores an account as one string, and so the penalty of an API key, which exists only after the first refusal of the
+ * key. One MGET reads both strings; two hashes would need two calls.
  *
- * Older releases read and write only the part before the first semicolon: an episode of four numbers, zeros if there is none,
- * then `bannedUntil` and `level`. The 3 is the format of the rest. If an older release wrote the penalty, this release reads
- * only the ban. It takes 0 as `episodeStart`, so every lift ends the ban.
+ * | stored | format | example |
+ * |---|---|---|
+ * | account | `minuteStart:minuteUsed:dayStart:dayUsed` | `1795880400000:12:1795824000000:340` |
+ * | penalty | `0:0:0:0:bannedUntil:banLevel;3;episodeStart:retryAt:strikes` | `0:0:0:0:0:0;3;1795880412345:1795880460000:4` |
+ * | penalty of release 1.0 | four numbers, then `bannedUntil:banLevel` | `1795880412345:1795880460000:0:4:0:0` |
+ *
+ * A penalty holds the last ban, and the strikes of the present episode; `ban-policy.ts` explains the terms. Release 1.0 reads
+ * only the part before the first semicolon, where it finds the ban and an episode of zeros. The 3 is the number of the format of
+ * the rest. If release 1.0 wrote the penalty, this release reads only the ban. The start of the ban is then 0, so every lift
+ * ends it.
+ *
+ * Every Redis key has a TTL, which only collects garbage: no decision depends on it.
  */
 import type { BanPolicy, Penalty } from "../ban-policy.js";
-import { dayMs, minuteMs } from "../window.js";
+import type { Limits } from "../plan.js";
+import { dayMs, minuteMs, type Windows } from "../window.js";
+import type { AccountCounts } from "./account-counts.js";
 
-/** Numbers are formatted with `%d`: Lua would format large ones as 1.7e+12. */
+/**
+ * The beginning of both scripts: reads the clock and the two Redis keys. Numbers are formatted with `%d`: Lua would format large
+ * ones as 1.7e+12.
+ */
 const readKeys = `
 local now = tonumber(ARGV[1])
 if not now then
@@ -44,20 +56,39 @@ if penalty then
   if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
 end`;
 
-/**
- * Decides equal reservations, one after the other, or reads the account. KEYS: the account and, if the key can be banned, its
- * penalty. ARGV:
- *
- * - 1: the time in milliseconds, or an empty string for the clock of the server
- * - 2, 3: the limits of the minute and the day
- * - 4: the cost, or 0 to reserve nothing
- * - 5: the number of reservations
- * - 6 to 8: held units, and the starts of the minute and the day that they are held in, or three zeros. With a cost of 0, the
- *   script gives them back. With another cost, they count towards it: an admission of 5 with 1 held unit adds 4. If the
- *   reservation is not admitted, they stay used (decision 0017).
- * - 9 to 11 for the minute and 12 to 14 for the day, only after an outage: the start of the window, `lastKnownUsed` and
- *   `unsyncedUnits`. The script adds the unsynced units first, because the held units may be unsynced.
- */
+/** One call of the reserve script. It decides equal reservations, one after the other. */
+export interface ReserveCall {
+  /** `undefined` for the clock of Redis. */
+  readonly nowMs: number | undefined;
+  readonly limits: Limits;
+  /** The cost of each reservation. 0 reserves nothing. */
+  readonly cost: number;
+  /** The number of reservations. */
+  readonly times: number;
+  /**
+   * Units that the request holds, and the windows that they were reserved in. With a cost of 0, the script gives them back.
+   * With another cost, they count towards it: an admission of 5 with 1 held unit adds 4. If the reservation is not admitted,
+   * they stay used (decision 0017).
+   */
+  readonly held: { readonly units: number; readonly windows: Windows } | undefined;
+  /** The report of an instance after an outage. The script adds its units first, because the held units may be among them. */
+  readonly report: AccountCounts | undefined;
+}
+
+/** The arguments of the reserve script, in the order in which it reads them. */
+export function reserveArguments({ nowMs, limits, cost, times, held, report }: ReserveCall): (string | number)[] {
+  const values = [nowMs ?? "", limits.perMinute, limits.perDay, cost, times];
+  if (held === undefined) values.push(0, 0, 0);
+  else values.push(held.units, held.windows.minute.resetAtMs - minuteMs, held.windows.day.resetAtMs - dayMs);
+  if (report !== undefined) {
+    const { minute, day } = report;
+    values.push(minute.resetAtMs - minuteMs, minute.knownUsed, minute.owedUnits);
+    values.push(day.resetAtMs - dayMs, day.knownUsed, day.owedUnits);
+  }
+  return values;
+}
+
+/** KEYS: the account and, if the API key can be banned, its penalty. ARGV: `reserveArguments`. */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
 local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
@@ -130,7 +161,15 @@ if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minut
 return replies`;
 }
 
-/** KEYS: the account and the penalty. ARGV: the time as above, and how many milliseconds ago the ban was lifted. */
+/** The arguments of the lift script, in the order in which it reads them. */
+export function liftArguments(call: {
+  readonly nowMs: number | undefined;
+  readonly liftedAgoMs: number;
+}): (string | number)[] {
+  return [call.nowMs ?? "", call.liftedAgoMs];
+}
+
+/** Ends a ban that began before the lift. KEYS: the account and the penalty. ARGV: `liftArguments`. */
 export const liftScript: string = `${readKeys}
 if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
 
@@ -145,26 +184,4 @@ export function readPenalty(stored: string): Penalty {
     bannedUntilMs: Number(bannedUntil),
     banLevel: Number(level),
   };
-}
-
-/** The counters of an account as one instance knows them. */
-export interface AccountCounters {
-  readonly minute: WindowCounter;
-  readonly day: WindowCounter;
-}
-
-export interface WindowCounter {
-  /** The end of the window, which identifies it. */
-  readonly resetAtMs: number;
-  /** Redis has counted these units, unless it lost data or a call. */
-  readonly lastKnownUsed: number;
-  /** Units that this instance granted and has not reported to Redis. They are not in `lastKnownUsed`. */
-  readonly unsyncedUnits: number;
-}
-
-export function unsyncedArguments({ minute, day }: AccountCounters): number[] {
-  return [
-    ...[minute.resetAtMs - minuteMs, minute.lastKnownUsed, minute.unsyncedUnits],
-    ...[day.resetAtMs - dayMs, day.lastKnownUsed, day.unsyncedUnits],
-  ];
 }

@@ -180,7 +180,13 @@ describeWithRedis("the quota when Redis", async () => {
     ] as const) {
       using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
       await expect.poll(() => connection.redis.status).toBe("ready");
-      using breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 30_000, log: silentLog });
+      using breaker = createBreaker({
+        connection,
+        probe: async () => {},
+        deadlineMs: 30_000,
+        onOpen() {},
+        log: silentLog,
+      });
       const failed = breaker.run("one", () => fail(connection.redis));
       const inFlight = breaker.run("two", () => connection.redis.blpop("never", 0.1));
       await expect(failed).rejects.toThrow(/OOM|no reply/);

@@ -8,11 +8,11 @@ import { type Redis, ReplyError } from "ioredis";
 import { vi } from "vitest";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
+import type { AccountCounts, WindowCounts } from "../../../src/quota/engines/account-counts.js";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
-import type { AccountCounters, WindowCounter } from "../../../src/quota/engines/reserve-script.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
 import { silentLog } from "../../logs.js";
 import { noon } from "../caller.js";
@@ -50,7 +50,7 @@ export interface Request {
 interface Call {
   readonly cost: number;
   readonly heldIn: Windows | undefined;
-  readonly unsynced: AccountCounters | undefined;
+  readonly report: AccountCounts | undefined;
   /** The decision of Redis. */
   executed?: Decision;
   /** True if Redis will never execute it. */
@@ -87,6 +87,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   function openInstance(redis: LocalQuota) {
     const connection = new EventEmitter();
+    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size });
     const breaker = createBreaker({
       connection: {
         redis: { status: "ready", stream: { writable: true } } as Redis,
@@ -96,6 +97,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       },
       probe: () => once(connection, "probed"),
       deadlineMs: 2 ** 31 - 1,
+      onOpen: counts.beginOutage,
       log: silentLog,
     });
     const requests: Request[] = [];
@@ -104,22 +106,17 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     const quota = createFallbackQuota({
       redisQuota: {
         ...createLocalQuota({ now }),
-        async decide({ cost }, _times, unsynced, heldIn) {
+        async decide({ cost }, { report, heldIn }) {
           if (!breaker.canCall()) callsInOutages += 1;
           if (fault === "read-only") throw new ReplyError("READONLY");
-          const call: Call = { unsynced, cost, heldIn };
+          const call: Call = { report, cost, heldIn };
           Object.assign(requests.at(-1) ?? {}, { call });
           if (fault === "no reply") throw new Error(fault);
           return [execute(call, instance.redis)];
         },
       },
       breaker,
-      counts: createLastKnownCounts({
-        now,
-        banPolicy: defaultBanPolicy,
-        instances: size,
-        currentOutage: breaker.outages,
-      }),
+      counts,
       failureMode: "local",
     });
 
@@ -201,10 +198,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   /** Does what the reserve script does. */
   function execute(call: Call, redis: LocalQuota): Decision {
-    const { unsynced, cost, heldIn } = call;
-    if (unsynced !== undefined) {
+    const { report, cost, heldIn } = call;
+    if (report !== undefined) {
       const { minute, day } = stateOf(redis);
-      const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
+      const raised = { minute: raise(minute, report.minute), day: raise(day, report.day) };
       redis.seed(reservation.account, raised);
     }
     call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, heldIn), mode: "shared" };
@@ -269,7 +266,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
   };
 }
 
-function raise({ used, resetAtMs }: UsedUnits, counter: WindowCounter): UsedUnits {
-  if (counter.resetAtMs !== resetAtMs) return { used, resetAtMs };
-  return { used: Math.max(used, counter.lastKnownUsed) + counter.unsyncedUnits, resetAtMs };
+function raise({ used, resetAtMs }: UsedUnits, reported: WindowCounts): UsedUnits {
+  if (reported.resetAtMs !== resetAtMs) return { used, resetAtMs };
+  return { used: Math.max(used, reported.knownUsed) + reported.owedUnits, resetAtMs };
 }
