@@ -34,27 +34,50 @@ if not now then
   local time = redis.call('TIME')
   now = time[1] * 1000 + math.floor(time[2] / 1000)
 end
+
+-- A stored window that starts later than the present one is kept, because the clock has stepped back.
 local function windowAt(length, storedStart, storedUsed)
   local start = now - now % length
-  if storedStart >= start and storedStart - start <= length then return storedStart, storedUsed end
+  if storedStart >= start and storedStart - start <= length then
+    return storedStart, storedUsed
+  end
   return start, 0
 end
-local stored, penalty = unpack(redis.call('MGET', unpack(KEYS)))
-local storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = string.match(stored or '0:0:0:0', '(%d+):(%d+):(%d+):(%d+)')
-storedMinuteStart, storedMinuteUsed = tonumber(storedMinuteStart), tonumber(storedMinuteUsed)
-storedDayStart, storedDayUsed = tonumber(storedDayStart), tonumber(storedDayUsed)
+
+local storedAccount, storedPenalty = unpack(redis.call('MGET', unpack(KEYS)))
+
+local storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed =
+  string.match(storedAccount or '0:0:0:0', '(%d+):(%d+):(%d+):(%d+)')
+storedMinuteStart = tonumber(storedMinuteStart)
+storedMinuteUsed = tonumber(storedMinuteUsed)
+storedDayStart = tonumber(storedDayStart)
+storedDayUsed = tonumber(storedDayUsed)
+
 local minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
 local dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
-local function save(key, neededUntil, format, ...)
-  redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', neededUntil + ${2 * dayMs} - now))
+
+local bannedUntil = 0
+local banLevel = 0
+local episodeStart = 0
+local episodeRetryAt = 0
+local strikes = 0
+if storedPenalty then
+  bannedUntil, banLevel = string.match(storedPenalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
+  bannedUntil = tonumber(bannedUntil)
+  banLevel = tonumber(banLevel)
+  local start, retryAt, count = string.match(storedPenalty, ';3;(%d+):(%d+):(%d+)$')
+  if start then
+    episodeStart = tonumber(start)
+    episodeRetryAt = tonumber(retryAt)
+    strikes = tonumber(count)
+  end
 end
-local episodeStart, episodeRetryAt, strikes, bannedUntil, level = 0, 0, 0, 0, 0
-if penalty then
-  local b, l = string.match(penalty, '^%d+:%d+:%d+:%d+:(%d+):(%d+)')
-  bannedUntil, level = tonumber(b), tonumber(l)
-  local s, r, k = string.match(penalty, ';3;(%d+):(%d+):(%d+)$')
-  if s then episodeStart, episodeRetryAt, strikes = tonumber(s), tonumber(r), tonumber(k) end
-end`;
+
+local function save(key, neededUntil, format, ...)
+  local ttl = neededUntil + ${2 * dayMs} - now
+  redis.call('SET', key, string.format(format, ...), 'PX', string.format('%d', ttl))
+end
+`;
 
 /** One call of the reserve script. It decides equal reservations, one after the other. */
 export interface ReserveCall {
@@ -91,24 +114,63 @@ export function reserveArguments({ nowMs, limits, cost, times, held, report }: R
 /** KEYS: the account and, if the API key can be banned, its penalty. ARGV: `reserveArguments`. */
 export function reserveScript(policy: BanPolicy): string {
   return `${readKeys}
-local minuteLimit, dayLimit, cost, times = tonumber(ARGV[2]), tonumber(ARGV[3]), tonumber(ARGV[4]), tonumber(ARGV[5])
-local accountChanged, penaltyChanged = false, false
-local heldUnits, heldInMinute, heldInDay = tonumber(ARGV[6]), tonumber(ARGV[7]), tonumber(ARGV[8])
-if ARGV[9] then
-  if tonumber(ARGV[9]) == minuteStart then minuteUsed = math.max(minuteUsed, tonumber(ARGV[10])) + tonumber(ARGV[11]) end
-  if tonumber(ARGV[12]) == dayStart then dayUsed = math.max(dayUsed, tonumber(ARGV[13])) + tonumber(ARGV[14]) end
-  storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed = minuteStart, minuteUsed, dayStart, dayUsed
+local minuteLimit = tonumber(ARGV[2])
+local dayLimit = tonumber(ARGV[3])
+local cost = tonumber(ARGV[4])
+local times = tonumber(ARGV[5])
+local heldUnits = tonumber(ARGV[6])
+local heldMinuteStart = tonumber(ARGV[7])
+local heldDayStart = tonumber(ARGV[8])
+local hasReport = ARGV[9]
+
+local accountChanged = false
+local penaltyChanged = false
+
+if hasReport then
+  local reportedMinuteStart = tonumber(ARGV[9])
+  local knownOfMinute = tonumber(ARGV[10])
+  local owedOfMinute = tonumber(ARGV[11])
+  local reportedDayStart = tonumber(ARGV[12])
+  local knownOfDay = tonumber(ARGV[13])
+  local owedOfDay = tonumber(ARGV[14])
+  if reportedMinuteStart == minuteStart then
+    minuteUsed = math.max(minuteUsed, knownOfMinute) + owedOfMinute
+  end
+  if reportedDayStart == dayStart then
+    dayUsed = math.max(dayUsed, knownOfDay) + owedOfDay
+  end
+  storedMinuteStart = minuteStart
+  storedMinuteUsed = minuteUsed
+  storedDayStart = dayStart
+  storedDayUsed = dayUsed
   accountChanged = true
 end
+
+-- A refund. It never creates an account, and never changes its TTL.
 if heldUnits > 0 and cost == 0 then
-  if heldInMinute == storedMinuteStart then storedMinuteUsed = math.max(0, storedMinuteUsed - heldUnits) end
-  if heldInDay == storedDayStart then storedDayUsed = math.max(0, storedDayUsed - heldUnits) end
-  if stored then redis.call('SET', KEYS[1], string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed), 'KEEPTTL') end
+  if heldMinuteStart == storedMinuteStart then
+    storedMinuteUsed = math.max(0, storedMinuteUsed - heldUnits)
+  end
+  if heldDayStart == storedDayStart then
+    storedDayUsed = math.max(0, storedDayUsed - heldUnits)
+  end
+  if storedAccount then
+    local account = string.format('%d:%d:%d:%d', storedMinuteStart, storedMinuteUsed, storedDayStart, storedDayUsed)
+    redis.call('SET', KEYS[1], account, 'KEEPTTL')
+  end
   minuteStart, minuteUsed = windowAt(${minuteMs}, storedMinuteStart, storedMinuteUsed)
   dayStart, dayUsed = windowAt(${dayMs}, storedDayStart, storedDayUsed)
 end
-local heldOfMinute = heldInMinute == minuteStart and math.min(heldUnits, minuteUsed) or 0
-local heldOfDay = heldInDay == dayStart and math.min(heldUnits, dayUsed) or 0
+
+-- An extension: the held units count towards the cost in the windows that they were reserved in.
+local heldOfMinute = 0
+if heldMinuteStart == minuteStart then
+  heldOfMinute = math.min(heldUnits, minuteUsed)
+end
+local heldOfDay = 0
+if heldDayStart == dayStart then
+  heldOfDay = math.min(heldUnits, dayUsed)
+end
 
 local strikesThatBan = math.max(${policy.minimumStrikes}, ${policy.strikesPerUnit} * minuteLimit)
 
@@ -126,38 +188,60 @@ for place = 1, times do
     outcome = 'impossible'
   elseif minuteUsedIfAdmitted <= minuteLimit and dayUsedIfAdmitted <= dayLimit then
     outcome = 'admitted'
-    minuteUsed, dayUsed = minuteUsedIfAdmitted, dayUsedIfAdmitted
+    minuteUsed = minuteUsedIfAdmitted
+    dayUsed = dayUsedIfAdmitted
     accountChanged = true
   else
     outcome = 'refused'
   end
+
+  -- A refusal begins an episode, or may be a strike in the present one.
   if outcome == 'refused' and KEYS[2] then
     penaltyChanged = true
     local dayRefuses = dayUsed + cost > dayLimit
     local retryAt = dayRefuses and dayStart + ${dayMs} or minuteStart + ${minuteMs}
-    if math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs}) <= now then
-      episodeStart, episodeRetryAt, strikes = now, retryAt, 0
+    local episodeEnd = math.min(episodeRetryAt, episodeStart + ${policy.longestEpisodeMs})
+    if episodeEnd <= now then
+      episodeStart = now
+      episodeRetryAt = retryAt
+      strikes = 0
     else
       episodeRetryAt = math.min(episodeRetryAt, retryAt)
       local wasInFlight = now - episodeStart <= ${policy.graceMs}
       local isEarly = episodeRetryAt - now <= ${policy.earlyMs}
-      if not (wasInFlight or isEarly) then strikes = strikes + 1 end
+      if not (wasInFlight or isEarly) then
+        strikes = strikes + 1
+      end
       if ${policy.minimumStrikes} > 0 and strikes >= strikesThatBan then
-        if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then level = 0 end
-        bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ level, ${policy.longestBanMs})
-        episodeStart, episodeRetryAt, strikes, level = now, 0, 0, level + 1
-        if bannedUntil > now then outcome, beginsBan = 'banned', 1 end
+        if bannedUntil == 0 or now >= bannedUntil + ${policy.memoryMs} then
+          banLevel = 0
+        end
+        bannedUntil = now + math.min(${policy.firstBanMs} * 2 ^ banLevel, ${policy.longestBanMs})
+        banLevel = banLevel + 1
+        episodeStart = now
+        episodeRetryAt = 0
+        strikes = 0
+        if bannedUntil > now then
+          outcome = 'banned'
+          beginsBan = 1
+        end
       end
     end
   end
   replies[place] = { outcome, now, minuteStart, minuteUsed, dayStart, dayUsed, bannedUntil, beginsBan }
 end
+
 if penaltyChanged then
-  local rememberedUntil = bannedUntil == 0 and 0 or bannedUntil + ${policy.memoryMs}
+  local rememberedUntil = 0
+  if bannedUntil > 0 then
+    rememberedUntil = bannedUntil + ${policy.memoryMs}
+  end
   save(KEYS[2], math.max(episodeRetryAt, rememberedUntil), '0:0:0:0:%d:%d;3;%d:%d:%d',
-    bannedUntil, level, episodeStart, episodeRetryAt, strikes)
+    bannedUntil, banLevel, episodeStart, episodeRetryAt, strikes)
 end
-if accountChanged then save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed) end
+if accountChanged then
+  save(KEYS[1], dayStart, '%d:%d:%d:%d', minuteStart, minuteUsed, dayStart, dayUsed)
+end
 return replies`;
 }
 
@@ -171,7 +255,10 @@ export function liftArguments(call: {
 
 /** Ends a ban that began before the lift. KEYS: the account and the penalty. ARGV: `liftArguments`. */
 export const liftScript: string = `${readKeys}
-if episodeStart <= now - tonumber(ARGV[2]) then redis.call('DEL', KEYS[2]) end`;
+local liftedAt = now - tonumber(ARGV[2])
+if episodeStart <= liftedAt then
+  redis.call('DEL', KEYS[2])
+end`;
 
 /** Reads a stored penalty as the scripts do. */
 export function readPenalty(stored: string): Penalty {
