@@ -41,7 +41,7 @@ export interface DecideOptions {
   readonly times: number;
   readonly report: AccountCounts | undefined;
   /** Extends the admission of one unit, instead of making a new reservation. `times` must then be 1. */
-  readonly heldIn: Windows | undefined;
+  readonly receipt: Windows | undefined;
 }
 
 const mode = "shared";
@@ -71,17 +71,17 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     );
   }
 
-  const decide: RedisQuota["decide"] = async ({ account, key, limits, cost }, { times, report, heldIn }) => {
-    const held = heldIn && { units: 1, windows: heldIn };
+  const decide: RedisQuota["decide"] = async ({ account, key, limits, cost }, { times, report, receipt }) => {
+    const held = receipt && { units: 1, windows: receipt };
     const replies = await callScript("reserve", keysOf(account, key), { limits, cost, times, held, report });
     return replies.map((reply) => toDecision(reply, limits, cost));
   };
 
   return {
     decide,
-    reserve: batchEqual((reservation, times) => decide(reservation, { times, report: undefined, heldIn: undefined })),
-    async extend({ heldIn, ...reservation }) {
-      const [decision] = await decide(reservation, { times: 1, report: undefined, heldIn });
+    reserve: batchEqual((reservation, times) => decide(reservation, { times, report: undefined, receipt: undefined })),
+    async extend({ receipt, ...reservation }) {
+      const [decision] = await decide(reservation, { times: 1, report: undefined, receipt });
       return decision as Decision;
     },
     async usage({ account, key, limits }, report) {
@@ -90,8 +90,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       const windows = toWindows(reply, limits);
       return reply[0] === "banned" ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
-    async refund({ account, limits, cost: units, heldIn }, report) {
-      const call = { limits, cost: 0, times: 1, held: { units, windows: heldIn }, report };
+    async refund({ account, limits, cost: units, receipt }, report) {
+      const call = { limits, cost: 0, times: 1, held: { units, windows: receipt }, report };
       const [reply] = await callScript("refund", keysOf(account, undefined), call);
       return toWindows(reply, limits);
     },

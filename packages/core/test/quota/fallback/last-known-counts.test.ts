@@ -24,7 +24,7 @@ describeQuota("fallback", (banPolicy) =>
     return {
       ...counts,
       reserve: async (reservation) => counts.decide(reservation),
-      extend: async ({ heldIn, ...reservation }) => counts.decide(reservation, heldIn),
+      extend: async ({ receipt, ...reservation }) => counts.decide(reservation, receipt),
     };
   }),
 );
@@ -142,10 +142,10 @@ describe("the last known counts while Redis is unavailable", () => {
 
   it("take no refunded unit off a later minute", async () => {
     const { counts, clock } = openInOutage({});
-    const heldIn = localUnit(counts);
+    const receipt = localUnit(counts);
     clock.nowMs = noon + minuteMs;
     localUnit(counts);
-    await counts.refund({ ...shop, heldIn });
+    await counts.refund({ ...shop, receipt });
     expect(reportedMinute(counts)).toEqual({ knownUsed: 0, owedUnits: 1 });
   });
 });
@@ -166,10 +166,10 @@ describe("an extension while Redis is unavailable", () => {
 
   it("charges a later minute, or an account that was forgotten, all of its units", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
-    const heldIn = localUnit(counts);
+    const receipt = localUnit(counts);
     clock.nowMs = noon + minuteMs;
     localUnit(counts);
-    counts.decide({ ...shop, cost: 5 }, heldIn);
+    counts.decide({ ...shop, cost: 5 }, receipt);
     expect(reportedMinute(counts)).toEqual({ knownUsed: 0, owedUnits: 6 });
 
     const { counts: forgotten } = openInOutage({});

@@ -40,7 +40,7 @@ export interface Outages {
 /** A reservation of one unit, or its extension to `extendedCost` units. */
 export interface Request {
   /** The admission that an extension extends. */
-  readonly heldIn?: Admitted | undefined;
+  readonly receipt?: Admitted | undefined;
   /** The decision that the client got. */
   answer?: Decision;
   /** The call to Redis, unless Redis has refused it. */
@@ -49,7 +49,7 @@ export interface Request {
 
 interface Call {
   readonly cost: number;
-  readonly heldIn: Windows | undefined;
+  readonly receipt: Windows | undefined;
   readonly report: AccountCounts | undefined;
   /** The decision of Redis. */
   executed?: Decision;
@@ -61,12 +61,12 @@ interface Call {
 export function unitsIn(
   window: "minute" | "day",
   resetAtMs: number,
-  { heldIn }: Request,
+  { receipt }: Request,
   decision: Decision | undefined,
 ): number {
   if (decision?.outcome !== "admitted" || decision[window].resetAtMs !== resetAtMs) return 0;
-  if (heldIn === undefined) return 1;
-  return extendedCost - (heldIn[window].resetAtMs === resetAtMs ? 1 : 0);
+  if (receipt === undefined) return 1;
+  return extendedCost - (receipt[window].resetAtMs === resetAtMs ? 1 : 0);
 }
 
 const extendedCost = 2;
@@ -106,10 +106,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     const quota = createFallbackQuota({
       redisQuota: {
         ...createLocalQuota({ now }),
-        async decide({ cost }, { report, heldIn }) {
+        async decide({ cost }, { report, receipt }) {
           if (!breaker.canCall()) callsInOutages += 1;
           if (fault === "read-only") throw new ReplyError("READONLY");
-          const call: Call = { report, cost, heldIn };
+          const call: Call = { report, cost, receipt };
           Object.assign(requests.at(-1) ?? {}, { call });
           if (fault === "no reply") throw new Error(fault);
           return [execute(call, instance.redis)];
@@ -132,17 +132,17 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
         fault = nextFault;
         request.answer = await quota.reserve(reservation);
       },
-      async extend(heldIn: Admitted, nextFault?: Fault) {
-        const request: Request = { heldIn };
+      async extend(receipt: Admitted, nextFault?: Fault) {
+        const request: Request = { receipt };
         requests.push(request);
         fault = nextFault;
-        request.answer = await quota.extend({ ...reservation, cost: extendedCost, heldIn });
+        request.answer = await quota.extend({ ...reservation, cost: extendedCost, receipt });
       },
       /** The last admission that was not extended. */
       extensible(): Admitted | undefined {
-        const extended = requests.map(({ heldIn }) => heldIn);
-        const admissions = requests.flatMap(({ answer, heldIn }) =>
-          answer?.outcome === "admitted" && heldIn === undefined ? [answer] : [],
+        const extended = requests.map(({ receipt }) => receipt);
+        const admissions = requests.flatMap(({ answer, receipt }) =>
+          answer?.outcome === "admitted" && receipt === undefined ? [answer] : [],
         );
         return admissions.findLast((admission) => !extended.includes(admission));
       },
@@ -198,13 +198,13 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   /** Does what the reserve script does. */
   function execute(call: Call, redis: LocalQuota): Decision {
-    const { report, cost, heldIn } = call;
+    const { report, cost, receipt } = call;
     if (report !== undefined) {
       const { minute, day } = stateOf(redis);
       const raised = { minute: raise(minute, report.minute), day: raise(day, report.day) };
       redis.seed(reservation.account, raised);
     }
-    call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, heldIn), mode: "shared" };
+    call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, receipt), mode: "shared" };
     return call.executed;
   }
 

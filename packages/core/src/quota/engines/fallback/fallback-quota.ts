@@ -108,18 +108,18 @@ export function createFallbackQuota({
     }
   }
 
-  async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
-    if (!breaker.canCall()) return decideAlone(times, () => counts.decide(reservation, heldIn));
+  async function decide(reservation: Reservation, times: number, receipt?: Admitted): Promise<readonly Decision[]> {
+    if (!breaker.canCall()) return decideAlone(times, () => counts.decide(reservation, receipt));
     try {
       const decisions = await callRedis(reservation.account, (report) =>
-        redisQuota.decide(reservation, { times, report, heldIn }),
+        redisQuota.decide(reservation, { times, report, receipt }),
       );
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
       // The breaker has logged the first failure.
       return decideAlone(times, () =>
-        isErrorReply(error) ? counts.decide(reservation, heldIn) : counts.decideUnanswered(reservation, heldIn),
+        isErrorReply(error) ? counts.decide(reservation, receipt) : counts.decideUnanswered(reservation, receipt),
       );
     }
   }
@@ -135,8 +135,8 @@ export function createFallbackQuota({
   return {
     // `decide` checks the breaker when the batch is sent: the breaker may have opened since the first request arrived.
     reserve: batchEqual(decide),
-    async extend({ heldIn, ...reservation }) {
-      const [decision] = await decide(reservation, 1, heldIn);
+    async extend({ receipt, ...reservation }) {
+      const [decision] = await decide(reservation, 1, receipt);
       return decision as Decision;
     },
     async usage(query) {

@@ -174,9 +174,9 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       return withAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
     },
     async refund(refund) {
-      const { limits, cost, heldIn } = refund;
+      const { limits, cost, receipt } = refund;
       const account = seededAccount(refund.account, limits);
-      account.counts = withRefund(account.counts, heldIn, cost);
+      account.counts = withRefund(account.counts, receipt, cost);
       return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
     liftBan: local.liftBan,
