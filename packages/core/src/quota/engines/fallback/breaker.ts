@@ -1,6 +1,6 @@
 import { Cluster, type Redis, ReplyError } from "ioredis";
-import { setReplyTimeout } from "../../../database-calls.js";
 import type { Log } from "../../../log.js";
+import { setReplyTimeout } from "../../../reply-timeout.js";
 import type { RedisConnection } from "../redis-connection.js";
 
 export interface BreakerOptions {
