@@ -3,7 +3,7 @@ import type { Log } from "../log.js";
 import { type ConnectionCounts, type DatabaseConfig, isTransactionPooler } from "./connection-config.js";
 import { openConnectionPool } from "./connection-pool.js";
 import { databaseUnavailable } from "./database-errors.js";
-import { openPipelinedReads } from "./pipelined-reads.js";
+import { openPipelinedReads, retryElsewhere } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
 
 export interface Database extends AsyncDisposable {
@@ -37,9 +37,11 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // Undefined: it is a write, no shared connection takes the read, or it failed because of the connection.
-    const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
-    return rows ?? pool.run(query);
+    if (statement.access === "read") {
+      const rows = await reads.send<Row>(query);
+      if (rows !== retryElsewhere) return rows;
+    }
+    return pool.run(query);
   }
 
   function noticeServer(startedAt: string): void {

@@ -23,7 +23,11 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-type UsedWindows = Record<"minute" | "day", UsedUnits>;
+/** The used units of an account, each in the last window in which units were reserved. */
+interface UsedWindows {
+  minute: UsedUnits;
+  day: UsedUnits;
+}
 
 interface Ledger extends UsedWindows {
   readonly penalties: Map<string, Penalty>;
