@@ -1,6 +1,14 @@
 /**
  * The quota of instances that share a Redis. Redis decides. While it is unavailable, each instance decides alone, and
- * afterwards reports to Redis what it granted. This is the protocol:
+ * afterwards reports to Redis what it granted. This comment explains the protocol. The operations guide has its bounds:
+ * how many units all instances together may grant.
+ *
+ * ## The way of a reservation
+ *
+ * 1. `batch-equal.ts` combines equal reservations that arrive at the same time. `decide` below then asks the breaker.
+ * 2. If the breaker is closed, `callRedis` takes the report that the account owes, and `redis-quota.ts` calls the script with it.
+ *    `last-known-counts.ts` keeps the counts of the reply for the next outage.
+ * 3. If the breaker is open, or if the call fails, `last-known-counts.ts` decides.
  *
  * ## Words
  *
@@ -11,7 +19,7 @@
  * - A *report*: the known and the owed units of an account, carried by a call about this account. The script of Redis raises
  *   its counter to the known units if it counts fewer, because it may have lost data, and then adds the owed units.
  *
- * `account-counts.ts` has the known and the owed units, and how each event changes them.
+ * `account-counts.ts` has the known and the owed units of an account, and how each event changes them.
  *
  * ## The instance
  *
@@ -29,16 +37,16 @@
  *
  * | state | meaning | event | next state |
  * |---|---|---|---|
- * | settled | it owes no report | a reply of Redis: known units are set | settled |
+ * | settled | it owes no report | a reply of Redis sets the known units | settled |
  * | | | an outage begins | owing |
- * | owing | its next call to Redis carries a report | a request in the outage: its units are owed | owing |
- * | | | a call with the report is sent: the owed units are known now | settled |
+ * | owing | its next call to Redis carries a report | a request is granted in the outage, so its units are owed | owing |
+ * | | | a call with the report is sent, so the owed units are known from now on | settled |
  *
  * An account that this instance sees for the first time is settled after a reply of Redis, and owing after a decision in an
  * outage. An owing account may have no owed units. It reports anyway, in case Redis has lost its known units.
  *
- * At its first request in an outage, the local quota of an account is set to this instance's share of the units left. It then
- * counts down by itself until the outage ends.
+ * At the first request for an account in an outage, the used units of its local quota are set so that it may grant this
+ * instance's share of the units left. The local quota then counts by itself until the outage ends.
  *
  * ## A call that fails
  *
@@ -50,7 +58,9 @@
  * | an error as the reply | has not executed the call | are owed | are owed again |
  * | no reply, or a reply after an outage began | may have executed it, or will | are known | stay known |
  *
- * Known units are never added twice: the next report only raises the counter to them.
+ * Known units are never added twice: the next report only raises the counter of Redis to them. If Redis did not execute the call,
+ * and the other instances have raised the counter to this number already, the units of the call are missing from it.
+ * Decision 0005 accepts this gap.
  *
  * ## Example
  *
@@ -59,8 +69,8 @@
  * 1. A grants from its share of the rest, (60 - 20) / 2 = 20 units. After 5 requests: 20 known, 5 owed.
  * 2. A probe of A succeeds. The next request of A is a call with the report "20 known, 5 owed". Redis counts 0, raises this to
  *    20, adds 5, and then counts the request: 26. A now knows 26 and owes nothing.
- * 3. B knew 12 and granted 3. Its report raises nothing, because Redis counts more than 12, and adds 3.
- * 4. If the reply to A had been lost, A would know 26 as well, and its next report, "26 known, 0 owed", would change nothing.
+ * 3. B knew 12 and has granted 3. Its report raises nothing, because Redis counts more than 12, and adds 3.
+ * 4. If the reply to A had been lost, A would also know 26. Its next report, "26 known, 0 owed", would change nothing.
  */
 import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
