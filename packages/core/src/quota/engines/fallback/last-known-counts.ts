@@ -127,7 +127,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return { used: shareOfLimit(limit) - shareOfRest + owedUnits, resetAtMs };
   }
 
-  function decideWithin(
+  function decideFromShare(
     reservation: Reservation,
     receipt: Admitted | undefined,
     countGrant: (counts: AccountCounts, grant: Grant) => AccountCounts,
@@ -167,8 +167,8 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       const account = accounts.get(name);
       if (account !== undefined) account.counts = withOwedAgain(account.counts, report);
     },
-    decide: (reservation, receipt) => decideWithin(reservation, receipt, withOwedGrant),
-    decideUnanswered: (reservation, receipt) => decideWithin(reservation, receipt, withUnansweredGrant),
+    decide: (reservation, receipt) => decideFromShare(reservation, receipt, withOwedGrant),
+    decideUnanswered: (reservation, receipt) => decideFromShare(reservation, receipt, withUnansweredGrant),
     async usage(query) {
       seededAccount(query.account, query.limits);
       return withAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
