@@ -36,7 +36,7 @@ export interface RedisQuota extends Quota, Penalties {
   refund(refund: Parameters<Quota["refund"]>[0], report?: AccountCounts): Promise<Windows>;
 }
 
-export interface DecideOptions {
+interface DecideOptions {
   /** The number of reservations. */
   readonly times: number;
   readonly report: AccountCounts | undefined;
