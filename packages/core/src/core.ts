@@ -7,11 +7,12 @@ import {
   type KeyWithLimits,
 } from "./access/authenticator.js";
 import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
+import type { KeyScope } from "./access/key-scope.js";
 import { createKeyUses } from "./access/key-uses.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/read-config.js";
-import { isTransactionPooler } from "./database/client-config.js";
-import { type ConnectionCounts, type Database, openDatabase } from "./database/database.js";
+import { type ConnectionCounts, isTransactionPooler } from "./database/connection-config.js";
+import { type Database, openDatabase } from "./database/database.js";
 import { databaseUnavailable } from "./database/database-errors.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Session } from "./database/session.js";
@@ -25,7 +26,7 @@ import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
-import { type KeyScope, scopedCatalogues } from "./scoped-catalogues.js";
+import { scopedCatalogues } from "./scoped-catalogues.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {

@@ -13,6 +13,7 @@ export {
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
+export { type KeyScope, keyScopes } from "./access/key-scope.js";
 export {
   type ChangeEvent,
   changeChannel,
@@ -28,7 +29,8 @@ export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingCo
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { createClient } from "./database/connection.js";
-export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
+export type { DatabaseConfig } from "./database/connection-config.js";
+export { type Database, openDatabase } from "./database/database.js";
 export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
@@ -65,4 +67,4 @@ export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { type KeyScope, keyScopes, requireScope } from "./scoped-catalogues.js";
+export { requireScope } from "./scoped-catalogues.js";

@@ -1,10 +1,6 @@
+import type { KeyScope } from "./access/key-scope.js";
 import type { Catalogue } from "./pets/catalogue.js";
 import { Problem } from "./problem.js";
-
-export const keyScopes = ["read", "write", "both"] as const;
-
-/** The operations that a key allows: to list and get pets, to create pets, or both. */
-export type KeyScope = (typeof keyScopes)[number];
 
 /** Throws INSUFFICIENT_SCOPE if `scope` does not include the needed one. */
 export function requireScope(scope: KeyScope, needed: "read" | "write"): void {

@@ -69,11 +69,17 @@ export function createCatalogue(database: Pick<Database, "run">, pages: Pick<Pet
 function validate<T>(schema: z.ZodType<T>, input: unknown, subject: string): T {
   const result = schema.safeParse(input);
   if (result.success) return result.data;
-  const errors = result.error.issues.flatMap((issue) => {
-    const unknown = issue.code === "unrecognized_keys" ? issue.keys.filter(isPlainName).slice(0, maxUnknownNames) : [];
-    return [...unknown.map((name) => `${name} is unknown`), `${issue.path.join(".") || subject} ${issue.message}`];
-  });
+  const errors = result.error.issues.flatMap((issue) => errorsOf(issue, subject));
   throw new Problem("VALIDATION_FAILED", errors.join("; "));
+}
+
+/** Names the field and the rule that it breaks. If properties are unknown, names these first. */
+function errorsOf(issue: z.core.$ZodIssue, subject: string): string[] {
+  const field = issue.path.join(".") || subject;
+  const brokenRule = `${field} ${issue.message}`;
+  if (issue.code !== "unrecognized_keys") return [brokenRule];
+  const names = issue.keys.filter(isPlainName).slice(0, maxUnknownNames);
+  return [...names.map((name) => `${name} is unknown`), brokenRule];
 }
 
 const maxUnknownNames = 5;

@@ -55,7 +55,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   };
 }
 
-/** Both listeners of a call get the same object. */
+/** `start` and `asyncEnd` receive the same object, so the start time can be kept on it. */
 type MeasuredCall = DatabaseCall & { startedAtMs?: number };
 
 /** Returns a function that stops it. OpenTelemetry's semantic conventions define the name, the labels and the buckets. */

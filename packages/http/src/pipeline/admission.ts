@@ -96,12 +96,17 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
     reportQuota(res, await addressQuota.usage(anonymousReservation(res)));
   }
 
-  /** Extends the admitted reservation `heldIn`. Without it, makes a new reservation. */
-  async function reserveUnits(res: Response, quota: Quota, reservation: Reservation, heldIn?: Admitted): Promise<void> {
+  /** Extends the admitted reservation `receipt`. Without it, makes a new reservation. */
+  async function reserveUnits(
+    res: Response,
+    quota: Quota,
+    reservation: Reservation,
+    receipt?: Admitted,
+  ): Promise<void> {
     const bucket = quota === accountQuota ? "account" : "address";
     let decision: Decision;
     try {
-      decision = heldIn ? await quota.extend({ ...reservation, heldIn }) : await quota.reserve(reservation);
+      decision = receipt ? await quota.extend({ ...reservation, receipt }) : await quota.reserve(reservation);
     } catch (error) {
       // Redis is unavailable and QUOTA_ON_REDIS_FAILURE is deny. `usage` returns the last known counts.
       metrics.decided(bucket, "fallback", "undecided");
@@ -154,7 +159,7 @@ export function createAdmission(core: Core, metrics: RequestMetrics, overload: O
       if (context.heldUnits === undefined) return;
       const { quota, reservation, admitted } = context.heldUnits;
       context.heldUnits = undefined;
-      reportQuota(res, await quota.refund({ ...reservation, heldIn: admitted }));
+      reportQuota(res, await quota.refund({ ...reservation, receipt: admitted }));
     },
     refuseMalformed(req, res, next) {
       const problem = validateRequestMessage(req);

@@ -166,8 +166,15 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 }
 
 function createConnection(socket: Socket, lingerMs: number): Connection {
-  const state = { isParsing: true, hasLastRequest: false, slowRead: undefined };
-  const connection: Connection = { socket, responses: [], waiting: [], lingerMs, ...state };
+  const connection: Connection = {
+    socket,
+    responses: [],
+    waiting: [],
+    isParsing: true,
+    hasLastRequest: false,
+    slowRead: undefined,
+    lingerMs,
+  };
   // A reset can come while Node has no error listener on the socket. 'close' follows, so nothing more is needed.
   socket.on("error", () => {});
   // Node calls `destroySoon` after a response with `Connection: close`. If input is unread, the kernel then sends RST, and a
