@@ -13,6 +13,8 @@ export {
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
+export { type KeyScope, keyScopes } from "./access/key-scope.js";
+export { type Caller, requireScope } from "./admission/caller.js";
 export {
   type ChangeEvent,
   changeChannel,
@@ -65,4 +67,3 @@ export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { Quota, Reservation, Usage } from "./quota/quota.js";
 export type { WindowState, Windows } from "./quota/window.js";
-export { type KeyScope, keyScopes, requireScope } from "./scoped-catalogues.js";

@@ -8,7 +8,7 @@ export { headerValues } from "./pipeline/header-values.js";
 export { inTurn, type JsonInputDeps, readJson } from "./pipeline/json-input.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
-export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
+export { admittedKeyOf, callerOf, contextOf, onRoute } from "./pipeline/request-context.js";
 export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
 export { untilSignal } from "./server/listen.js";
 export { type CreateRouter, openService, type RouterDeps, runService } from "./service.js";

@@ -5,7 +5,7 @@ import {
   type Admission,
   addHelpLink,
   admittedKeyOf,
-  catalogueFor,
+  callerOf,
   contextOf,
   sendJson,
   setProblemHeaders,
@@ -20,7 +20,7 @@ import type { OperationContext } from "./schema/pet-resolver.js";
 export interface GraphqlExecutionDeps {
   readonly admission: Pick<Admission, "checkKeyAgain">;
   readonly apollo: Pick<ApolloServer<OperationContext>, "executeOperation">;
-  readonly core: Pick<Core, "catalogues" | "cataloguesForStaleKey">;
+  readonly core: Pick<Core, "catalogue">;
   readonly documents: Documents;
   /** For documents. */
   readonly accountTurns: AccountTurns;
@@ -66,11 +66,11 @@ export async function respondToGraphql(
   const context: OperationContext = {
     res,
     document: parsed.document,
-    catalogue: withPagesInTurn(catalogueFor(res, core), pageTurns, { accountId, response: res }),
-    accountId,
-    async currentCatalogue() {
+    catalogue: withPagesInTurn(core.catalogue, pageTurns, { accountId, response: res }),
+    caller: callerOf(res),
+    async currentCaller() {
       await admission.checkKeyAgain(res.req, res);
-      return catalogueFor(res, core);
+      return callerOf(res);
     },
     createResults: [],
     problems: [],

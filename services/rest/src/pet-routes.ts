@@ -1,8 +1,7 @@
 import { type AllFields, type Pet, Problem } from "@petstore/core";
 import {
   acceptsJson,
-  admittedKeyOf,
-  catalogueFor,
+  callerOf,
   headerValues,
   methodNotAllowed,
   onRoute,
@@ -29,7 +28,7 @@ export function addPetRoutes(router: Router, deps: RouterDeps): void {
     .all(onRoute("/v1/pets"), admission.admit)
     .get(acceptsJson, async (req, res) => {
       const query = readListQuery(req);
-      const page = await catalogueFor(res, core).list(query);
+      const page = await core.catalogue.list(callerOf(res), query);
       const { nextCursor } = page;
       if (nextCursor !== undefined) res.links({ next: nextPageUrl(petsUrl, query, nextCursor) });
       sendPage(req, res, page);
@@ -37,8 +36,7 @@ export function addPetRoutes(router: Router, deps: RouterDeps): void {
     .post(acceptsJson, async (req, res) => {
       const idempotencyKey = readIdempotencyKey(req);
       const input = await readJson(req, res, deps, { scope: "write" });
-      const { accountId } = admittedKeyOf(res);
-      const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
+      const { pet, replayed } = await core.catalogue.create(callerOf(res), { idempotencyKey, input });
       if (replayed) res.setHeader("Idempotency-Replayed", "true");
       sendJson(res, 201, petJson(pet));
     })
@@ -63,7 +61,7 @@ export function addPetRoutes(router: Router, deps: RouterDeps): void {
     .get(acceptsJson, async (req, res) => {
       // A URIError becomes ROUTE_NOT_FOUND (problem-response.ts).
       const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));
-      sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));
+      sendJson(res, 200, petJson(await core.catalogue.get(callerOf(res), petId)));
     })
     .all(methodNotAllowed("GET", "HEAD"));
 }

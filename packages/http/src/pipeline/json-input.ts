@@ -4,7 +4,7 @@ import type { Request, Response } from "express";
 import type { AccountTurns } from "./account-turns.js";
 import type { Admission } from "./admission.js";
 import { parseBody, readBody } from "./body.js";
-import { admittedKeyOf } from "./request-context.js";
+import { admittedKeyOf, callerOf } from "./request-context.js";
 
 export interface JsonInputDeps {
   readonly admission: Pick<Admission, "confirmKey">;
@@ -27,11 +27,11 @@ export async function readJson(
   { admission, accountTurns }: JsonInputDeps,
   { maxDepth, scope }: JsonInputOptions = {},
 ): Promise<unknown> {
-  if (scope !== undefined) requireScope(admittedKeyOf(res).scope, scope);
+  if (scope !== undefined) requireScope(callerOf(res), scope);
   const body = await readBody(req, res);
   await admission.confirmKey(req, res);
   // The scope of the key may have changed while the body arrived.
-  if (scope !== undefined) requireScope(admittedKeyOf(res).scope, scope);
+  if (scope !== undefined) requireScope(callerOf(res), scope);
   return inTurn(accountTurns, res, body.length, () => parseBody(body, maxDepth));
 }
 

@@ -1,8 +1,7 @@
 import { randomUUID } from "node:crypto";
 import {
   type Admitted,
-  type Catalogue,
-  type Core,
+  type Caller,
   containsKey,
   type KeyWithAccount,
   type KeyWithLimits,
@@ -80,10 +79,9 @@ export function admittedKeyOf(res: Response): KeyWithLimits {
   return key;
 }
 
-/** The catalogue for the scope of the key. With a stale key, its calls check the input and throw SERVICE_UNAVAILABLE. */
-export function catalogueFor(res: Response, core: Pick<Core, "catalogues" | "cataloguesForStaleKey">): Catalogue {
-  const catalogues = contextOf(res).isKeyStale ? core.cataloguesForStaleKey : core.catalogues;
-  return catalogues[admittedKeyOf(res).scope];
+export function callerOf(res: Response): Caller {
+  const { accountId, scope } = admittedKeyOf(res);
+  return { accountId, scope, isStale: contextOf(res).isKeyStale };
 }
 
 /** Names the route for log, metrics and traces. */

@@ -23,7 +23,7 @@ export function withPagesInTurn(
   };
   return {
     ...catalogue,
-    list: (input) => inTurn(catalogue.list(input)),
-    listAsConnection: (input) => inTurn(catalogue.listAsConnection(input)),
+    list: (caller, input) => inTurn(catalogue.list(caller, input)),
+    listAsConnection: (caller, input) => inTurn(catalogue.listAsConnection(caller, input)),
   };
 }

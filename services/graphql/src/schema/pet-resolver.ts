@@ -1,4 +1,4 @@
-import type { Catalogue, Pet, Problem } from "@petstore/core";
+import type { Caller, Catalogue, Pet, Problem } from "@petstore/core";
 import type { Response } from "express";
 import type { DocumentNode, GraphQLInputObjectType, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
@@ -9,14 +9,14 @@ import { NewPetInput, PetType, petStatusEnum, withoutNulls } from "./pet-types.j
 export interface OperationContext {
   readonly res: Response;
   readonly document: DocumentNode;
-  /** As the key was when the operation was admitted. All fields of a query begin at once, so they use this. */
   readonly catalogue: Catalogue;
-  readonly accountId: bigint;
+  /** As the key was when the operation was admitted. All fields of a query begin at once, so they use this. */
+  readonly caller: Caller;
   /**
-   * The catalogue for the key as it is now. The fields of a mutation run one after another, and the last can begin long after
+   * The caller, with the key as it is now. The fields of a mutation run one after another, and the last can begin long after
    * admission. Throws a problem with 401 or 403 if the key or its account may no longer be used, or SERVICE_UNAVAILABLE.
    */
-  currentCatalogue(): Promise<Catalogue>;
+  currentCaller(): Promise<Caller>;
   /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
   readonly createResults: { readonly replayed: boolean }[];
   /** All problems of the operation and its fields. */
@@ -47,37 +47,39 @@ const UncheckedInput = () =>
 class PetResolver {
   @Query(() => [PetType], { description: "Pets, ascending by id." })
   async pets(
-    @Ctx() { catalogue }: OperationContext,
+    @Ctx() { catalogue, caller }: OperationContext,
     @Arg("cursor", () => String, { nullable: true, description: cursorDescription }) cursor: string | null,
     @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
     @Arg("limit", () => Int, { defaultValue: 20, description: "1 to 100." }) limit: number,
   ): Promise<readonly Pet[]> {
-    const { pets } = await catalogue.list({ limit, status: status ?? undefined, cursor: cursor ?? undefined });
+    const { pets } = await catalogue.list(caller, { limit, status: status ?? undefined, cursor: cursor ?? undefined });
     return pets;
   }
 
   @Query(() => PetConnectionType, { description: "Pets, ascending by id, with a cursor for each." })
   async petsConnection(
-    @Ctx() { catalogue }: OperationContext,
+    @Ctx() { catalogue, caller }: OperationContext,
     @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
     @Arg("after", () => String, { nullable: true, description: "A cursor of a list with the same status." })
     after: string | null,
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
-    const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
+    const page = await catalogue.listAsConnection(caller, {
+      first,
+      status: status ?? undefined,
+      after: after ?? undefined,
+    });
     // A cursor names a pet of this list, and pets are never removed. So a page after a cursor has a previous page.
     return new PetConnectionType(page, after != null);
   }
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { currentCatalogue, accountId, createResults }: OperationContext,
+    @Ctx() { catalogue, currentCaller, createResults }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
-    const catalogue = await currentCatalogue();
-    const created = await catalogue.create({
-      accountId,
+    const created = await catalogue.create(await currentCaller(), {
       input,
       subject: "input",
       idempotencyKey: idempotencyKey ?? undefined,
