@@ -3,6 +3,7 @@ import type { Router } from "express";
 import { Registry } from "prom-client";
 import { openMetrics } from "./observability/metrics.js";
 import { openLog } from "./observability/open-log.js";
+import { watchOverload } from "./observability/overload.js";
 import { createRequestMetrics } from "./observability/request-metrics.js";
 import { printError } from "./observability/standard-output.js";
 import { type AccountTurns, createAccountTurns } from "./pipeline/account-turns.js";
@@ -11,7 +12,6 @@ import { createApp } from "./pipeline/app.js";
 import { createRateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFileServer, type ServeStaticFiles } from "./pipeline/static-files.js";
 import { type Listener, listen, untilSignal } from "./server/listen.js";
-import { watchOverload } from "./server/overload.js";
 import { createHttpServer } from "./server/server.js";
 
 export interface RouterDeps {

@@ -6,9 +6,10 @@ import { parseBody, readBody } from "../src/pipeline/body.js";
 import { sendJson } from "../src/pipeline/json-response.js";
 import { answerProblems } from "../src/pipeline/problem-response.js";
 import { createRequestContext } from "../src/pipeline/request-context.js";
-import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
+import type { ServerLimits } from "../src/server/limits.js";
 import { type ListenOptions, listen } from "../src/server/listen.js";
-import { createHttpServer, type ServerLimits } from "../src/server/server.js";
+import { createHttpServer } from "../src/server/server.js";
+import { validateRequestMessage } from "../src/server/validate-request-message.js";
 
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Core, Health } from "@petstore/core";
 import { jsonMediaType } from "../pipeline/json-response.js";
-import type { Overload, OverloadReason } from "../server/overload.js";
+import type { Overload, OverloadReason } from "./overload.js";
 
 export interface HealthDeps {
   readonly core: Pick<Core, "health">;

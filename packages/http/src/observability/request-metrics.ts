@@ -1,7 +1,7 @@
 import type { QuotaMode } from "@petstore/core";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import type { RequestContext } from "../pipeline/request-context.js";
-import type { OverloadReason } from "../server/overload.js";
+import type { OverloadReason } from "./overload.js";
 
 /**
  * OpenTelemetry's semantic conventions define names, labels and buckets of the HTTP metrics. No label holds text of a

@@ -1,7 +1,7 @@
 import { createLocalQuota, type Limits, Problem, retryAfterSeconds } from "@petstore/core";
 import type { Response } from "express";
+import { addressBucket } from "../server/client-identity.js";
 import { type Admission, reportQuota } from "./admission.js";
-import { addressBucket } from "./client-identity.js";
 import { contextOf } from "./request-context.js";
 
 /** Addresses counted at once, about 500 bytes each. A forgotten address begins with all its units again. */

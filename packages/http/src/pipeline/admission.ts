@@ -20,11 +20,11 @@ import {
   type Windows,
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
+import type { Overload } from "../observability/overload.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
-import type { Overload } from "../server/overload.js";
-import { addressBucket, bearerToken } from "./client-identity.js";
+import { addressBucket, bearerToken } from "../server/client-identity.js";
+import { validateRequestMessage } from "../server/validate-request-message.js";
 import { contextOf } from "./request-context.js";
-import { validateRequestMessage } from "./validate-request-message.js";
 
 export interface Admission {
   /** Authenticates a request that costs units, and reserves one unit, before the body is read. */

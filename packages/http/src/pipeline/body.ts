@@ -1,8 +1,8 @@
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
+import { headerValues } from "../server/header-values.js";
 import { parseExactJson } from "./exact-json.js";
-import { headerValues } from "./header-values.js";
 
 /** 64 KiB. A new pet needs less than 4 KB, even with every character escaped. GraphQL documents are longer. */
 const maxBodyBytes = 65_536;

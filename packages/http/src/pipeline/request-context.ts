@@ -9,7 +9,7 @@ import {
   type Reservation,
 } from "@petstore/core";
 import type { Request, RequestHandler, Response } from "express";
-import { clientAddress } from "./client-identity.js";
+import { clientAddress } from "../server/client-identity.js";
 
 export interface RequestContext {
   readonly id: string;
