@@ -14,7 +14,10 @@ export {
   type KeyWithAccount,
 } from "./access/key-repository.js";
 export { type KeyScope, keyScopes } from "./access/key-scope.js";
+export { type Admission, createAdmission } from "./admission/admission.js";
+export type { AdmissionMetrics, QuotaReport } from "./admission/bucket.js";
 export { type Caller, requireScope } from "./admission/caller.js";
+export type { Ticket } from "./admission/ticket.js";
 export {
   type ChangeEvent,
   changeChannel,
