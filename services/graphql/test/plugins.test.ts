@@ -22,7 +22,12 @@ const recorder: ApolloServerPlugin<OperationContext> = {
         const text = document && print(document);
         seen.push({
           hooks,
-          sent: { accountId: caller.accountId, text, variables, data: body.kind === "single" && body.singleResult.data },
+          sent: {
+            accountId: caller.accountId,
+            text,
+            variables,
+            data: body.kind === "single" && body.singleResult.data,
+          },
         });
       },
     };

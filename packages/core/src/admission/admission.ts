@@ -25,7 +25,7 @@ export interface Admission {
   addressUsage(address: string): Promise<Usage>;
 }
 
-export interface Arrival {
+interface Arrival {
   /** The API key, or why the request has none. */
   readonly token: string | Problem;
   /** Counts the client while it has no valid key. Clients that share a network may share it. */
