@@ -60,7 +60,6 @@ export async function openService(
   const files = apis.flatMap((api) => api.files);
   const app = createApp([...apis.flatMap((api) => api.resources), rateLimitStatus], {
     admission,
-    trustedProxies: config.trustedProxies,
     findProbe: createProbes(admission, checkHealth, now),
     findFile: createStaticFiles(admission, files, now),
     log,
@@ -69,15 +68,15 @@ export async function openService(
     monotonicNow,
   });
   const onError = (error: unknown) => log.error({ error }, "connection failed");
-  const { maxConnectionsPerAddress } = config;
-  const { server, connections } = createHttpServer(app, onError, { maxConnectionsPerAddress });
+  const { maxConnectionsPerAddress, trustedProxies } = config;
+  const { server, drain } = createHttpServer(app, onError, { maxConnectionsPerAddress }, trustedProxies);
 
   let listener: Listener | undefined;
   let metricsListener: Listener | undefined;
 
   function onDrain(): void {
     isDraining = true;
-    connections.drain();
+    drain();
     log.info({ graceMs: config.shutdownGraceMs }, "draining");
   }
 

@@ -72,7 +72,7 @@ export async function startTestServer(
   });
 
   const onError = (error: unknown) => void faults.push(error);
-  const { server, connections } = createHttpServer(app, onError, { lingerMs: 100, ...limits });
+  const { server, drain } = createHttpServer(app, onError, { lingerMs: 100, ...limits });
   // A test does not end if a connection ends only because the time is up.
   const options = {
     host: "127.0.0.1",
@@ -80,7 +80,7 @@ export async function startTestServer(
     drainTimeoutMs: 600_000,
     onError,
     ...draining,
-    onDrain: connections.drain,
+    onDrain: drain,
   };
   const listener = await listen(server, options);
   return {

@@ -14,7 +14,6 @@ import type { CompletedRequest } from "../observability/completed-request.js";
 import { logFields } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
-import { trustProxies } from "../server/client-identity.js";
 import { jsonMediaType } from "../server/media-types.js";
 import { createRequest, type HttpRequest } from "./http-request.js";
 import { preflightReply } from "./preflight.js";
@@ -26,7 +25,6 @@ import { writeReply } from "./write-reply.js";
 
 interface AppDeps {
   readonly admission: Admission;
-  readonly trustedProxies: readonly string[];
   readonly findProbe: FindProbe;
   readonly findFile: FindFile;
   readonly log: Log;
@@ -59,7 +57,7 @@ interface Route {
 }
 
 export function createApp(resources: readonly Resource[], deps: AppDeps): Express {
-  const { admission, trustedProxies, findProbe, findFile, log, metrics, tracing, monotonicNow } = deps;
+  const { admission, findProbe, findFile, log, metrics, tracing, monotonicNow } = deps;
 
   /** Responds to the request, and reports it to log, metrics and traces when its response is closed. */
   function handle(req: Request, res: Response, resource?: Resource): void {
@@ -189,7 +187,6 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   app.enable("strict routing");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
-  trustProxies(app, trustedProxies);
   for (const resource of resources) {
     app.route(expressPath(resource.path)).all((req, res) => handle(req, res, resource));
   }

@@ -47,7 +47,9 @@ export function writeReply(
   };
   if (quota !== undefined) addQuota(headers, quota);
   for (const problem of problems) addProblem(headers, problem);
-  const links = [...(resource?.links ?? []), ...(reply.links ?? []), ...problems.slice(0, 1).map(helpLink)];
+  const links = [...(resource?.links ?? []), ...(reply.links ?? [])];
+  const [problem] = problems;
+  if (problem !== undefined) links.push(helpLink(problem));
   if (links.length > 0) headers.Link = links.join(", ");
   Object.assign(headers, reply.headers);
 

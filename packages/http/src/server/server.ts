@@ -1,6 +1,7 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
+import { trustProxies } from "./client-identity.js";
 import { respondLast } from "./closing.js";
 import type { Connection } from "./connection.js";
 import { type Connections, trackConnections } from "./connections.js";
@@ -8,16 +9,25 @@ import { defaultLimits, type ServerLimits } from "./limits.js";
 import { findMalformedRequests } from "./malformed-request.js";
 import { drainUnreadBody, refuseTinyChunks } from "./request-body.js";
 
+export interface GuardedServer extends Pick<Connections, "drain"> {
+  readonly server: Server;
+}
+
 /**
- * The app responds to all requests, also to malformed ones. Node creates no request object for input that it cannot parse. So
- * this function creates one, and calls `request.destroy(problem)`. The app finds the problem in `request.errored`.
+ * Guards the app: limits time, size and number of what clients send, and passes only messages with a clear end to it. Of this
+ * folder, the app needs only `readMessageHead`.
+ *
+ * The app responds to all requests, including malformed ones. Node creates no request object for input that it cannot parse. So
+ * this function creates one, and calls `request.destroy(problem)`. `readMessageHead` finds the problem in `request.errored`.
  */
 export function createHttpServer(
   app: Express,
   onRefused: (error: Error) => void,
   changedLimits: Partial<ServerLimits>,
-): { readonly server: Server; readonly connections: Connections } {
+  trustedProxies: readonly string[] = [],
+): GuardedServer {
   const limits = { ...defaultLimits, ...changedLimits };
+  trustProxies(app, trustedProxies);
   const messages = createMessageClasses(app);
 
   const server = createServer({
@@ -78,7 +88,7 @@ export function createHttpServer(
     request.destroy(problem);
     answerLast(connection, request);
   });
-  return { server, connections };
+  return { server, drain: connections.drain };
 }
 
 /**
