@@ -58,10 +58,11 @@ export async function openService(
   const accountTurns = createAccountTurns();
   const apis = createApis.map((createApi) => createApi({ catalogue, accountTurns, config, log, now }));
   const files = apis.flatMap((api) => api.files);
+  const redirects = new Map(apis.flatMap((api) => Object.entries(api.redirects ?? {})));
   const app = createApp([...apis.flatMap((api) => api.resources), rateLimitStatus], {
     admission,
     findProbe: createProbes(admission, checkHealth, now),
-    findFile: createStaticFiles(admission, files, now),
+    findFile: createStaticFiles(admission, files, redirects, now),
     log,
     metrics,
     tracing,

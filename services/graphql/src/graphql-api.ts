@@ -41,9 +41,9 @@ export function createGraphqlApi(
       },
     ],
     files: [
-      { path: "/", redirectTo: "/graphiql" },
       { path: "/schema.graphql", content: () => `${printSchema(schema)}\n` },
       ...graphiqlFiles("services/graphql/docs", new URL("../docs/", import.meta.url)),
     ],
+    redirects: { "/": "/graphiql" },
   };
 }

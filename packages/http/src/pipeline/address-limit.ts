@@ -1,19 +1,6 @@
-import {
-  type Admission,
-  createLocalQuota,
-  type Limits,
-  Problem,
-  type QuotaReport,
-  retryAfterSeconds,
-} from "@petstore/core";
+import { type Admission, createLocalQuota, type Limits, Problem, retryAfterSeconds } from "@petstore/core";
 import type { HttpRequest } from "./http-request.js";
-import { problemReply, type Reply } from "./reply.js";
-
-/** The response to a request that needs no key, and the quota that its headers show. */
-export interface OpenAnswer {
-  readonly reply: Reply;
-  readonly quota: QuotaReport;
-}
+import { type Answer, problemReply, type Reply } from "./reply.js";
 
 /** Addresses counted at once, about 500 bytes each. A forgotten address begins with all its units again. */
 const maxAddresses = 10_000;
@@ -28,7 +15,7 @@ export function createAddressLimit(
   limits: Limits,
   message: string,
   now: () => number,
-): (request: HttpRequest, makeReply: () => Reply | Promise<Reply>) => Promise<OpenAnswer> {
+): (request: HttpRequest, makeReply: () => Reply | Promise<Reply>) => Promise<Answer> {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
   return async ({ addressBucket }, makeReply) => {
     const decision = await quota.reserve({ account: addressBucket, limits, cost: 1 });

@@ -9,7 +9,7 @@
  */
 import { parse } from "node:querystring";
 import { type Admission, type KeyWithAccount, type Log, Problem, type QuotaReport, type Ticket } from "@petstore/core";
-import express, { type Express, type Request, type Response } from "express";
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { CompletedRequest } from "../observability/completed-request.js";
 import { logFields } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
@@ -18,7 +18,7 @@ import { jsonMediaType } from "../server/media-types.js";
 import { createRequest, type HttpRequest } from "./http-request.js";
 import { preflightReply } from "./preflight.js";
 import { type FindProbe, probePaths } from "./probes.js";
-import { type Failure, problemCodeOf, problemReply, type Reply } from "./reply.js";
+import { type Answer, type Failure, problemCodeOf, problemReply, type Reply } from "./reply.js";
 import type { Handler, Resource } from "./resource.js";
 import type { FindFile } from "./static-files.js";
 import { writeReply } from "./write-reply.js";
@@ -32,13 +32,6 @@ interface AppDeps {
   readonly tracing: Pick<Tracing, "startSpan"> | undefined;
   /** Milliseconds. */
   readonly monotonicNow: () => number;
-}
-
-/** A reply, and the quota that its headers show. */
-interface Answer {
-  readonly reply: Reply;
-  /** Absent if the quota could not be read. */
-  readonly quota: QuotaReport | undefined;
 }
 
 /** What the log line needs to know about the response. Only this file writes it. */
@@ -120,10 +113,14 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     try {
       writeReply(res, request, answer.reply, answer.quota, route.resource);
     } catch (error) {
-      log.error({ requestId: request.id, error }, "could not write a response");
-      // The closed connection tells the client that it gets no response.
-      res.destroy();
+      giveUp(res, error);
     }
+  }
+
+  /** The closed connection tells the client that it gets no response. */
+  function giveUp(res: Response, error: unknown): void {
+    log.error({ error }, "could not write a response");
+    res.destroy();
   }
 
   function findRoute(request: HttpRequest, resource: Resource | undefined): Route {
@@ -157,8 +154,8 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     resource: Pick<Resource, "cost" | "formatProblem">,
     call: (ticket: Ticket) => ReturnType<typeof callHandler>,
   ): Promise<Answer> {
-    const { token, addressBucket: address } = request;
-    const admitted = await admission.admit({ token, address }, resource.cost);
+    const arrival = { token: request.readToken(), address: request.addressBucket };
+    const admitted = await admission.admit(arrival, resource.cost);
     outcome.key = admitted.key;
     if (admitted.outcome === "refused") return refuse(request, admitted, resource);
     let result: Reply | Failure;
@@ -192,6 +189,8 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   }
   for (const path of probePaths) app.route(path).all(handleProbe);
   app.use((req, res) => handle(req, res));
+  // Only a fault of this file leads here. Express recognises an error handler by its four parameters.
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => giveUp(res, error));
   return app;
 }
 

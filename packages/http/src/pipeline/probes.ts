@@ -1,8 +1,8 @@
 import type { Admission, Limits } from "@petstore/core";
 import type { CheckHealth } from "../observability/health.js";
-import { createAddressLimit, type OpenAnswer } from "./address-limit.js";
+import { createAddressLimit } from "./address-limit.js";
 import type { HttpRequest } from "./http-request.js";
-import { jsonReply } from "./reply.js";
+import { type Answer, jsonReply } from "./reply.js";
 
 /**
  * 200 a second: 100 load balancers behind one address can check both paths every second. One probe takes about 0.1 ms. The
@@ -13,7 +13,7 @@ const probesPerAddress: Limits = { perMinute: 12_000, perDay: 20_000_000 };
 export const probePaths: readonly string[] = ["/livez", "/readyz"];
 
 /** Returns the function that answers `/livez` or `/readyz`; `undefined` for any other request. */
-export type FindProbe = (request: HttpRequest) => (() => Promise<OpenAnswer>) | undefined;
+export type FindProbe = (request: HttpRequest) => (() => Promise<Answer>) | undefined;
 
 /** Probes need no key and cost no units. Those on the metrics port have no limit. */
 export function createProbes(

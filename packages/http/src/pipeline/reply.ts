@@ -1,4 +1,4 @@
-import type { Problem, ProblemCode } from "@petstore/core";
+import type { Problem, ProblemCode, QuotaReport } from "@petstore/core";
 import type { GraphqlOperation } from "../observability/completed-request.js";
 import { jsonMediaType } from "../server/media-types.js";
 
@@ -16,6 +16,13 @@ export interface Reply {
   readonly problemCode?: ProblemCode;
   /** For log and traces. */
   readonly operation?: GraphqlOperation | undefined;
+}
+
+/** A reply, and the quota that its headers show. */
+export interface Answer {
+  readonly reply: Reply;
+  /** Absent if the quota could not be read. */
+  readonly quota: QuotaReport | undefined;
 }
 
 /** What a handler returns instead of a reply if its request fails as a whole. A thrown problem means the same. */

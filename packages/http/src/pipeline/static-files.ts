@@ -5,9 +5,9 @@ import { gzip } from "node:zlib";
 import type { Admission, Limits } from "@petstore/core";
 import { LRUCache } from "lru-cache";
 import { jsonMediaType } from "../server/media-types.js";
-import { createAddressLimit, type OpenAnswer } from "./address-limit.js";
+import { createAddressLimit } from "./address-limit.js";
 import type { HttpRequest } from "./http-request.js";
-import type { Reply } from "./reply.js";
+import type { Answer, Reply } from "./reply.js";
 
 export interface StaticFile {
   /** Its extension decides the media type. A page has none. */
@@ -18,17 +18,11 @@ export interface StaticFile {
   readonly contentSecurityPolicy?: string;
 }
 
-/** The path is not a file, but redirects to one. */
-export interface Redirect {
-  readonly path: string;
-  readonly redirectTo: string;
-}
-
 /** The page at this path is the response to a browser for an unknown path. */
 export const notFoundPath = "/404";
 
 /** Returns the function that answers with a file; `undefined` if no file is the answer. */
-export type FindFile = (request: HttpRequest) => (() => Promise<OpenAnswer>) | undefined;
+export type FindFile = (request: HttpRequest) => (() => Promise<Answer>) | undefined;
 
 const mediaTypes: Readonly<Record<string, string>> = {
   "": "text/html; charset=utf-8",
@@ -60,17 +54,21 @@ const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
 /** More than there are. */
 const maxFiles = 1_000;
 
-/** Static files need no key and cost no units. If two have one path, the first is served. */
+/**
+ * Static files need no key and cost no units. If two have one path, the first is served. `redirects` are the paths of files, by
+ * the paths that lead to them if no file has these.
+ */
 export function createStaticFiles(
   admission: Pick<Admission, "addressUsage">,
-  files: readonly (StaticFile | Redirect)[],
+  files: readonly StaticFile[],
+  redirects: ReadonlyMap<string, string>,
   now: () => number,
 ): FindFile {
   const message = `An address may load ${filesPerAddress.perMinute} files a minute.`;
   const count = createAddressLimit(admission, filesPerAddress, message, now);
-  const byPath = new Map([...files].reverse().map((file) => [file.path, file]));
-  const notFoundPage = byPath.get(notFoundPath);
-  byPath.delete(notFoundPath);
+  const filesByPath = new Map([...files].reverse().map((file) => [file.path, file]));
+  const notFoundPage = filesByPath.get(notFoundPath);
+  filesByPath.delete(notFoundPath);
 
   // Simultaneous requests wait for the same compression: a large script takes 30 ms. After a failure, the next request
   // tries again.
@@ -80,16 +78,17 @@ export function createStaticFiles(
     return fileReply(await prepared.forceFetch(file), request);
   }
 
-  async function redirect(request: HttpRequest, { redirectTo }: Redirect): Promise<OpenAnswer> {
-    return { reply: redirectReply(request, redirectTo), quota: await admission.addressUsage(request.addressBucket) };
+  async function redirect(request: HttpRequest, to: string): Promise<Answer> {
+    return { reply: redirectReply(request, to), quota: await admission.addressUsage(request.addressBucket) };
   }
 
   return (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
-    const file = byPath.get(request.path);
-    if (file !== undefined && "redirectTo" in file) return () => redirect(request, file);
+    const file = filesByPath.get(request.path);
     if (file !== undefined) return () => count(request, () => serve(file, request));
-    if (notFoundPage === undefined || "redirectTo" in notFoundPage || !isFromBrowser(request)) return undefined;
+    const target = redirects.get(request.path);
+    if (target !== undefined) return () => redirect(request, target);
+    if (notFoundPage === undefined || !isFromBrowser(request)) return undefined;
     return () =>
       count(request, async () => ({
         ...(await serve(notFoundPage, request)),

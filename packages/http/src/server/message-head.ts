@@ -8,13 +8,13 @@ import { validateRequestMessage } from "./validate-request-message.js";
 export interface MessageHead {
   /** Why the message is not a valid request. */
   readonly malformed: Problem | undefined;
-  /** The bearer token, or the problem of a request without one. */
-  readonly token: string | Problem;
   readonly clientAddress: string | undefined;
   /** Counts the requests of this address that have no valid key. */
   readonly addressBucket: string;
   readonly contentType: SingleHeader;
   readonly idempotencyKey: SingleHeader;
+  /** Reads the bearer token, or returns the problem of a request without one. */
+  readToken(): string | Problem;
 }
 
 export function readMessageHead(request: Request): MessageHead {
@@ -23,10 +23,10 @@ export function readMessageHead(request: Request): MessageHead {
   const address = clientAddress(request);
   return {
     malformed: validateRequestMessage(request, host),
-    token: bearerToken(authorization),
     clientAddress: address,
     addressBucket: addressBucket(address),
     contentType,
     idempotencyKey,
+    readToken: () => bearerToken(authorization),
   };
 }
