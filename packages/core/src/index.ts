@@ -6,7 +6,6 @@ export {
 } from "./access/account-repository.js";
 export { isWellFormedApiKey, type KeyMode, mintApiKey, modeOf } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
-export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
 export {
   createKeyRepository,
   type KeyRecord,
@@ -53,9 +52,7 @@ export {
 export { rules } from "./pets/validation.js";
 export { errorGuide, Problem, type ProblemCode, problems } from "./problem.js";
 export {
-  type Admitted,
   type Decision,
-  type QuotaMode,
   remaining,
   reportedWindow,
   retryAfterSeconds,
@@ -68,5 +65,4 @@ export { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./quota
 export type { QuotaConfig } from "./quota/open-quota.js";
 export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
-export type { Quota, Reservation, Usage } from "./quota/quota.js";
-export type { WindowState, Windows } from "./quota/window.js";
+export type { WindowState } from "./quota/window.js";

@@ -1,13 +1,12 @@
 export type { Api, ApiDeps, CreateApi } from "./api.js";
 export type { GraphqlOperation } from "./observability/completed-request.js";
 export { createLog } from "./observability/log.js";
-export { openLog } from "./observability/open-log.js";
 export { printError } from "./observability/standard-output.js";
-export { type AccountTurns, createAccountTurns, type TurnRequest } from "./pipeline/account-turns.js";
+export { type AccountTurns, createAccountTurns } from "./pipeline/account-turns.js";
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export type { HttpRequest } from "./pipeline/http-request.js";
 export { inTurn, readJson } from "./pipeline/json-input.js";
-export { type Failure, jsonReply, type Reply } from "./pipeline/reply.js";
+export { jsonReply, type Reply } from "./pipeline/reply.js";
 export type { Handler, Resource } from "./pipeline/resource.js";
 export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
 export { runProgram, runService, runStore } from "./run.js";
