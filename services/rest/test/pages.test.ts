@@ -1,7 +1,6 @@
 // Tests the HTTP responses of the pages and files. tools/checks/browser tests the pages in a browser.
 import { readdir } from "node:fs/promises";
 import { openTestStore } from "@petstore/checks/test-store";
-import { Router } from "express";
 import { describe, expect, it, vi } from "vitest";
 import { openSharedStore } from "./test-store.js";
 
@@ -90,7 +89,7 @@ it("a file is prepared once, also for its first requests at the same time, and a
     throw new Error("too many open files");
   });
   const file = { path: "/text.md", content };
-  await using own = await openTestStore([({ serveStaticFiles }) => Router().use(serveStaticFiles([file]))]);
+  await using own = await openTestStore([() => ({ resources: [], files: [file] })]);
   expect(await own.call("GET", file.path)).toMatchObject({ status: 500 });
   const answers = await Promise.all(Array.from({ length: 20 }, () => own.call("GET", file.path)));
   expect(new Set(answers.map(({ text }) => text))).toEqual(new Set(["text"]));

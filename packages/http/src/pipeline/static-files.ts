@@ -2,14 +2,12 @@ import { createHash } from "node:crypto";
 import { extname } from "node:path";
 import { promisify } from "node:util";
 import { gzip } from "node:zlib";
-import type { Limits, Log } from "@petstore/core";
-import { type Request, type RequestHandler, type Response, Router } from "express";
+import type { Admission, Limits } from "@petstore/core";
 import { LRUCache } from "lru-cache";
+import { jsonMediaType } from "../server/media-types.js";
 import { createAddressLimit } from "./address-limit.js";
-import type { Admission } from "./admission.js";
-import { acceptedType, jsonMediaType } from "./json-response.js";
-import { answerProblems } from "./problem-response.js";
-import { contextOf } from "./request-context.js";
+import type { HttpRequest } from "./http-request.js";
+import type { Answer, Reply } from "./reply.js";
 
 export interface StaticFile {
   /** Its extension decides the media type. A page has none. */
@@ -20,16 +18,11 @@ export interface StaticFile {
   readonly contentSecurityPolicy?: string;
 }
 
-export type ServeStaticFiles = (files: readonly StaticFile[]) => RequestHandler;
-
 /** The page at this path is the response to a browser for an unknown path. */
 export const notFoundPath = "/404";
 
-export interface StaticFileServer {
-  readonly serveStaticFiles: ServeStaticFiles;
-  /** Comes after all routes. Only browsers get the page. */
-  readonly serveNotFoundPage: RequestHandler;
-}
+/** Returns the function that answers with a file; `undefined` if no file is the answer. */
+export type FindFile = (request: HttpRequest) => (() => Promise<Answer>) | undefined;
 
 const mediaTypes: Readonly<Record<string, string>> = {
   "": "text/html; charset=utf-8",
@@ -61,64 +54,77 @@ const filesPerAddress: Limits = { perMinute: 600, perDay: 1_000_000 };
 /** More than there are. */
 const maxFiles = 1_000;
 
-/** Static files need no key and cost no units. */
-export function createStaticFileServer(
-  admission: Pick<Admission, "reportAddressQuota" | "refund">,
-  log: Log,
+/**
+ * Static files need no key and cost no units. If two have one path, the first is served. `redirects` are the paths of files, by
+ * the paths that lead to them if no file has these.
+ */
+export function createStaticFiles(
+  admission: Pick<Admission, "addressUsage">,
+  files: readonly StaticFile[],
+  redirects: ReadonlyMap<string, string>,
   now: () => number,
-): StaticFileServer {
+): FindFile {
   const message = `An address may load ${filesPerAddress.perMinute} files a minute.`;
-  const countFile = createAddressLimit(admission, filesPerAddress, message, now);
+  const count = createAddressLimit(admission, filesPerAddress, message, now);
+  const filesByPath = new Map([...files].reverse().map((file) => [file.path, file]));
+  const notFoundPage = filesByPath.get(notFoundPath);
+  filesByPath.delete(notFoundPath);
 
   // Simultaneous requests wait for the same compression: a large script takes 30 ms. After a failure, the next request
   // tries again.
   const prepared = new LRUCache<StaticFile, PreparedFile>({ max: maxFiles, fetchMethod: prepare });
-  let notFoundPage: StaticFile | undefined;
 
-  async function serveFile(file: StaticFile, req: Request, res: Response): Promise<void> {
-    // One route for all files: each route adds at least 17 series to the metrics.
-    contextOf(res).route = "static";
-    await countFile(res);
-    send(await prepared.forceFetch(file), req, res);
+  async function serve(file: StaticFile, request: HttpRequest): Promise<Reply> {
+    return fileReply(await prepared.forceFetch(file), request);
   }
 
-  return {
-    serveStaticFiles(files) {
-      const byPath = new Map(files.map((file) => [file.path, file]));
-      notFoundPage ??= byPath.get(notFoundPath);
-      const serve: RequestHandler = async (req, res, next) => {
-        const file = byPath.get(req.path);
-        if (file === undefined || file.path === notFoundPath || !isRead(req)) return next();
-        await serveFile(file, req, res);
-      };
-      // The router has its own error handler, so that a refusal has the REST body in both APIs.
-      return Router({ caseSensitive: true, strict: true }).use(serve, answerProblems({ admission, log }));
-    },
-    async serveNotFoundPage(req, res, next) {
-      if (notFoundPage === undefined || !isFromBrowser(req)) return next();
-      contextOf(res).problemCode = "ROUTE_NOT_FOUND";
-      res.statusCode = 404;
-      await serveFile(notFoundPage, req, res);
-    },
+  async function redirect(request: HttpRequest, to: string): Promise<Answer> {
+    return { reply: redirectReply(request, to), quota: await admission.addressUsage(request.addressBucket) };
+  }
+
+  return (request) => {
+    if (request.method !== "GET" && request.method !== "HEAD") return undefined;
+    const file = filesByPath.get(request.path);
+    if (file !== undefined) return () => count(request, () => serve(file, request));
+    const target = redirects.get(request.path);
+    if (target !== undefined) return () => redirect(request, target);
+    if (notFoundPage === undefined || !isFromBrowser(request)) return undefined;
+    return () =>
+      count(request, async () => ({
+        ...(await serve(notFoundPage, request)),
+        status: 404,
+        problemCode: "ROUTE_NOT_FOUND",
+      }));
   };
 }
 
-function isRead({ method }: Request): boolean {
-  return method === "GET" || method === "HEAD";
+/** A browser prefers HTML to JSON and sends no key. The paths of the APIs are for programs only. */
+function isFromBrowser(request: HttpRequest): boolean {
+  const isApi = /^\/(v1|graphql)(\/|$)/.test(request.path);
+  const prefersHtml = request.accepts([jsonMediaType, "text/html"]) === "text/html";
+  return !isApi && prefersHtml && request.headers.authorization === undefined;
 }
 
-/** A browser prefers HTML to JSON and sends no key. The paths of the APIs are for programs only. */
-function isFromBrowser(req: Request): boolean {
-  const isApi = /^\/(v1|graphql)(\/|$)/.test(req.path);
-  const prefersHtml = acceptedType(req, [jsonMediaType, "text/html"]) === "text/html";
-  return isRead(req) && !isApi && prefersHtml && req.headers.authorization === undefined;
+/** The body is for a client that does not follow the redirect (RFC 9110 section 15.4). */
+function redirectReply(request: HttpRequest, to: string): Reply {
+  const texts: Readonly<Record<string, string>> = {
+    "text/plain": `Found. Redirecting to ${to}`,
+    "text/html": `<!DOCTYPE html><head><title>Found</title></head><body><p>Found. Redirecting to ${to}</p></body>`,
+  };
+  const type = request.accepts(Object.keys(texts));
+  const headers = {
+    Location: to,
+    Vary: "Accept",
+    ...(type !== undefined && { "Content-Type": `${type}; charset=utf-8` }),
+  };
+  return { status: 302, headers, body: type === undefined ? "" : (texts[type] ?? "") };
 }
 
 interface PreparedFile {
   readonly bytes: Buffer;
   /** Absent if compression does not make the file shorter. */
   readonly compressed: Buffer | undefined;
-  readonly headers: Map<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 async function prepare(file: StaticFile): Promise<PreparedFile> {
@@ -127,25 +133,22 @@ async function prepare(file: StaticFile): Promise<PreparedFile> {
   if (mediaType === undefined) throw new Error(`the media type of ${path} is unknown`);
   const bytes = Buffer.from(typeof content === "function" ? content() : content);
   const compressed = await promisify(gzip)(bytes, { level: 9 });
-  const headers = new Map([
-    ["Content-Type", mediaType],
+  const headers = {
+    "Content-Type": mediaType,
     // The browser revalidates each file (RFC 9110 section 13.1.2), so a new page never loads an old script.
-    ["Cache-Control", "no-cache"],
+    "Cache-Control": "no-cache",
     // A weak tag, because the compressed form has other bytes and the same meaning.
-    ["ETag", `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`],
-    ["Vary", "Accept-Encoding"],
-    ["Content-Security-Policy", contentSecurityPolicy],
-    ["Cross-Origin-Opener-Policy", "same-origin"],
-    ["Referrer-Policy", "no-referrer"],
-  ]);
+    ETag: `W/"${createHash("sha256").update(bytes).digest("base64url").slice(0, 22)}"`,
+    Vary: "Accept-Encoding",
+    "Content-Security-Policy": contentSecurityPolicy,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+  };
   return { bytes, compressed: compressed.length < bytes.length ? compressed : undefined, headers };
 }
 
-/** Express handles HEAD, and sends 304 if the client has the current version. */
-function send({ headers, compressed, bytes }: PreparedFile, req: Request, res: Response): void {
-  res.setHeaders(headers);
-  const isCompressed = compressed !== undefined && req.acceptsEncodings("gzip") !== false;
-  // A 304 describes no content (RFC 9110 section 15.4.5).
-  if (isCompressed && !req.fresh) res.setHeader("Content-Encoding", "gzip");
-  res.send(isCompressed ? compressed : bytes);
+/** `write-reply.ts` sends 304 if the client has the current version. */
+function fileReply({ headers, compressed, bytes }: PreparedFile, request: HttpRequest): Reply {
+  if (compressed === undefined || !request.acceptsGzip()) return { status: 200, headers, body: bytes };
+  return { status: 200, headers: { ...headers, "Content-Encoding": "gzip" }, body: compressed };
 }
