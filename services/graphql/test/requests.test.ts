@@ -1,6 +1,7 @@
 // GraphQL over HTTP. tools/checks/conformance/client runs the audits of the specification, which test media types and status
 // codes, and sends persisted queries by GET. tools/checks/conformance/contract tests what both APIs refuse.
 import { hash } from "node:crypto";
+import { openRawClient } from "@petstore/harness/network";
 import { describe, expect, it } from "vitest";
 import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 
@@ -18,6 +19,14 @@ it.each([
   for (const caller of [{ key }, {}]) {
     expect((await store.ask(query, { ...caller, headers: { accept } })).headers["content-type"]).toBe(type);
   }
+});
+
+it("a malformed request gets the error of the REST API, as on every other path", async () => {
+  using client = openRawClient(store.port);
+  client.write("GET /graphql HTTP/1.1\r\nAccept: application/graphql-response+json\r\n\r\n");
+  expect(await client.received(1)).toMatchObject([
+    { status: 400, code: "MALFORMED_REQUEST", headers: { "content-type": "application/json; charset=utf-8" } },
+  ]);
 });
 
 it.each([

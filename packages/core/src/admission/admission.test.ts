@@ -180,12 +180,13 @@ describe("nothing is counted", () => {
 
 describe("a ticket", () => {
   it("can be extended to the cost of its operation, and gives all its units back once", async () => {
+    await admitted();
     const ticket = await admitted();
     await ticket.extend(4);
-    expect([leftOf(ticket), await unitsLeft()]).toEqual([6, 6]);
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([5, 5]);
     await ticket.refund();
     await ticket.refund();
-    expect([leftOf(ticket), await unitsLeft()]).toEqual([10, 10]);
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([9, 9]);
   });
 
   it.each([

@@ -126,7 +126,8 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   function findRoute(request: HttpRequest, resource: Resource | undefined): Route {
     const { malformed } = request;
     if (malformed !== undefined) {
-      const respond = async () => refuse(request, await admission.refuseMalformed(request.addressBucket, malformed));
+      // The same response on all paths: a malformed request is not a request to an API.
+      const respond = async () => refuse({}, await admission.refuseMalformed(request.addressBucket, malformed));
       return { name: "malformed", respond };
     }
     if (request.method === "OPTIONS") {
@@ -211,7 +212,7 @@ function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
 }
 
 function refuse(
-  { mediaType = jsonMediaType }: HttpRequest,
+  { mediaType = jsonMediaType }: { readonly mediaType?: string | undefined },
   { problem, quota, operation, headers }: Failure & { readonly quota: QuotaReport },
   { formatProblem }: Pick<Resource, "formatProblem"> = {},
 ): Answer {
