@@ -80,8 +80,11 @@ function outdateBuildRecords(paths) {
 /** The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change. */
 async function compile() {
   const compiler = `${root}node_modules/typescript/bin/tsc`;
-  const projects = ["services/standalone", "packages/pages/browser"];
-  return (await succeeds([compiler, "--build", ...projects])) && (await succeeds(["services/rest/build-files.mjs"]));
+  const projects = ["services/standalone", "packages/pages", "packages/pages/browser"];
+  if (!(await succeeds([compiler, "--build", ...projects]))) return false;
+  // The pages and the OpenAPI document.
+  const sites = ["services/rest/build-files.mjs", "services/graphql/build-files.mjs"];
+  return (await Promise.all(sites.map((script) => succeeds([script])))).every(Boolean);
 }
 
 async function succeeds(options) {

@@ -9,6 +9,6 @@ export { inTurn, type JsonInputDeps, readJson } from "./pipeline/json-input.js";
 export { acceptedType, acceptsJson, jsonMediaType, sendJson } from "./pipeline/json-response.js";
 export { addHelpLink, answerProblems, methodNotAllowed, setProblemHeaders } from "./pipeline/problem-response.js";
 export { admittedKeyOf, catalogueFor, contextOf, onRoute } from "./pipeline/request-context.js";
-export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
+export { createStaticFile, readStaticFolder, type StaticFile } from "./pipeline/static-file.js";
 export { untilSignal } from "./server/listen.js";
 export { type CreateRouter, openService, type RouterDeps, runService } from "./service.js";

@@ -9,15 +9,14 @@ import {
   onRoute,
   type RouterDeps,
 } from "@petstore/http";
-import { graphiqlFiles } from "@petstore/pages";
 import { type RequestHandler, Router } from "express";
-import { printSchema } from "graphql";
 import { createApolloServer } from "./apollo-server.js";
 import { formatRefusal, graphqlMediaType } from "./error-response.js";
 import { readGraphqlRequest } from "./graphql-request.js";
 import { respondToGraphql } from "./graphql-response.js";
 import { createDocuments } from "./operation/documents.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
+import { readGraphqlFiles } from "./static-files.js";
 
 export interface GraphqlRouterDeps extends RouterDeps {
   /** They see every operation whose document is valid. */
@@ -50,9 +49,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     await admission.reportAddressQuota(res);
     res.redirect("/graphiql");
   });
-  const schemaText = { path: "/schema.graphql", content: () => `${printSchema(schema)}\n` };
-  const pages = graphiqlFiles("services/graphql/docs", new URL("../docs/", import.meta.url));
-  router.use(serveStaticFiles([schemaText, ...pages]));
+  router.use(serveStaticFiles(readGraphqlFiles()));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
 }

@@ -3,9 +3,9 @@
 import { readFileSync } from "node:fs";
 import { type ProblemCode, planNames, problems } from "@petstore/core";
 import { type OpenApi, resolveResponses } from "@petstore/harness/responses";
+import { describePlan } from "@petstore/pages";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { describePlan } from "../src/reference/usage-page.js";
 
 const document = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
 const { info, paths, components } = resolveResponses(parse(document));

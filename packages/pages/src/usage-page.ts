@@ -1,9 +1,12 @@
 import { limitsOf, type Plan, planNames } from "@petstore/core";
-import { html, keyForm, type Markup } from "@petstore/pages";
+import { keyForm, type Page } from "./frame.js";
+import { html, type Markup } from "./html.js";
 
-/** The usage page at `/usage` shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
-export function usageMain(): Markup {
-  return html`<h1>Usage</h1>
+/** The usage page shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
+export const usagePage: Page = {
+  path: "/usage",
+  title: "Usage",
+  main: html`<h1>Usage</h1>
 <p class="lead">How many requests your account has left in this minute and on this day, and when each limit resets. All keys of an account share its limits.</p>
 ${keyForm}
 <section aria-labelledby="now-title">
@@ -24,8 +27,10 @@ ${gauge("day", "This day")}
 <table id="plans"><thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Requests a day</th></tr></thead><tbody>
 ${planNames.map(planRow)}
 </tbody></table>
-</section>`;
-}
+</section>`,
+  styles: ["reference"],
+  module: "usage",
+};
 
 function gauge(window: "minute" | "day", title: string): Markup {
   return html`<div class="gauge" id="gauge-${window}">
