@@ -1,12 +1,6 @@
-// Writes the pages and files of the service to dist/site: GraphiQL, the guides, and the schema.
+// Writes the pages and files of the service to dist/site: GraphiQL and the guides.
 import { copyGraphiql, graphiqlPage, writeSite } from "@petstore/pages";
-import { printSchema } from "graphql";
-import { buildPetSchema } from "./dist/schema/pet-resolver.js";
 
 const site = new URL("dist/site/", import.meta.url);
-await writeSite(site, {
-  pages: [graphiqlPage],
-  guides: "services/graphql/docs",
-  files: { "schema.graphql": `${printSchema(buildPetSchema())}\n` },
-});
+await writeSite(site, { pages: [graphiqlPage], guides: "services/graphql/docs" });
 await copyGraphiql(site);

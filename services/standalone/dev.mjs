@@ -25,6 +25,8 @@ const { watch } = await import("chokidar");
 
 /** The files that have changed since the last build began. */
 const changed = new Set();
+/** The files that have changed since the last build that succeeded began. */
+const unbuilt = new Set();
 let isStopping = false;
 let wake = () => {};
 let store = startStore();
@@ -48,11 +50,13 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 while (!isStopping) {
   if (changed.size === 0) await new Promise((resolve) => (wake = resolve));
   await delay(settleMs);
-  outdateBuildRecords(changed);
+  for (const path of changed) unbuilt.add(path);
   changed.clear();
-  const isCompiled = !isStopping && (await compile());
+  outdateBuildRecords(unbuilt);
+  const isCompiled = !isStopping && (await compile([...unbuilt]));
   if (isStopping) break;
   if (isCompiled) {
+    unbuilt.clear();
     process.stdout.write("Compiled. The store starts again.\n");
     await end(store);
     if (!isStopping) store = startStore();
@@ -69,22 +73,31 @@ process.exit();
  */
 function outdateBuildRecords(paths) {
   for (const path of paths) {
-    const folder = relative(root, path).split(sep).slice(0, 2).join(sep);
     for (const name of [".tsbuildinfo", ".tsbuildinfo-browser"]) {
-      const record = `${root}${folder}/dist/${name}`;
+      const record = `${root}${packageOf(path)}/dist/${name}`;
       if (existsSync(record)) utimesSync(record, 0, 0);
     }
   }
 }
 
-/** The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change. */
-async function compile() {
+/** Compiles the sources, and builds the pages. The compiler and the pages of a service are left out if no change concerns them. */
+async function compile(paths) {
+  // The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change.
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   const projects = ["services/standalone", "packages/pages", "packages/pages/browser"];
-  if (!(await succeeds([compiler, "--build", ...projects]))) return false;
-  // The pages and the OpenAPI document.
-  const sites = ["services/rest/build-files.mjs", "services/graphql/build-files.mjs"];
-  return (await Promise.all(sites.map((script) => succeeds([script])))).every(Boolean);
+  const areGuides = paths.every((path) => path.endsWith(".md"));
+  if (!areGuides && !(await succeeds([compiler, "--build", ...projects]))) return false;
+  const changedPackages = paths.map(packageOf);
+  const services = ["services/rest", "services/graphql"].filter((service) =>
+    changedPackages.some((name) => name === service || name.startsWith("packages/")),
+  );
+  const results = await Promise.all(services.map((service) => succeeds([`${service}/build-files.mjs`])));
+  return results.every(Boolean);
+}
+
+/** The folder of the package that a file belongs to, such as `packages/core`. */
+function packageOf(path) {
+  return relative(root, path).split(sep).slice(0, 2).join("/");
 }
 
 async function succeeds(options) {

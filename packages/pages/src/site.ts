@@ -9,7 +9,7 @@ export interface Site {
   /** The folder with the guides, relative to the root of the repository. The guide to errors is in every site. */
   readonly guides: string;
   /** Further files, by name. */
-  readonly files: Readonly<Record<string, string | Buffer>>;
+  readonly files?: Readonly<Record<string, string | Buffer>>;
 }
 
 type NamedFile = readonly [name: string, content: string | Buffer];
@@ -19,7 +19,7 @@ type NamedFile = readonly [name: string, content: string | Buffer];
  * unknown paths, and the scripts, style sheets and icons that the pages load. `index.html` is the page at `/`, and
  * `usage.html` is the page at `/usage`. Each file has its compressed forms beside it.
  */
-export async function writeSite(folder: URL, { pages, guides: guideFolder, files }: Site): Promise<void> {
+export async function writeSite(folder: URL, { pages, guides: guideFolder, files = {} }: Site): Promise<void> {
   const guides = [...readGuides(guideFolder), ...readGuides("packages/core")];
   const allPages = [...pages, ...guides.map(guidePage), notFoundPage];
   const all: readonly NamedFile[] = [

@@ -49,7 +49,7 @@ export function createGraphqlRouter(deps: GraphqlRouterDeps): Router {
     await admission.reportAddressQuota(res);
     res.redirect("/graphiql");
   });
-  router.use(serveStaticFiles(readGraphqlFiles()));
+  router.use(serveStaticFiles(readGraphqlFiles(schema)));
   router.use(answerProblems(deps, (problem, res) => JSON.stringify({ errors: [formatRefusal(problem, res)] })));
   return router;
 }

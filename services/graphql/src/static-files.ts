@@ -1,8 +1,12 @@
-import { readStaticFolder, type StaticFile } from "@petstore/http";
+import { createStaticFile, readStaticFolder, type StaticFile } from "@petstore/http";
+import { type GraphQLSchema, printSchema } from "graphql";
 
-/** GraphiQL, the schema and the guides, as `build-files.mjs` wrote them. */
-export function readGraphqlFiles(): readonly StaticFile[] {
-  return readStaticFolder(new URL("../dist/site/", import.meta.url), { "/graphiql": graphiqlPolicy });
+/** The schema as text, and GraphiQL and the guides, as `build-files.mjs` wrote them. */
+export function readGraphqlFiles(schema: GraphQLSchema): readonly StaticFile[] {
+  return [
+    createStaticFile("/schema.graphql", `${printSchema(schema)}\n`),
+    ...readStaticFolder(new URL("../dist/site/", import.meta.url), { "/graphiql": graphiqlPolicy }),
+  ];
 }
 
 /** Wider than the default policy: the editor adds inline styles, and its style sheet contains fonts and icons as data: URLs. */

@@ -13,10 +13,11 @@ const services = {
   rest: await shared(openTestStore([createRestRouter], { TRUST_PROXY: "127.0.0.0/8" })),
   graphql: await shared(openTestStore([createGraphqlRouter])),
 };
-/** The OpenAPI document has addresses that are settings, so the service completes it. */
+/** The first three are known only when the service starts. */
 const files: readonly (readonly [service: Service, path: string])[] = [
   ["rest", "/openapi.json"],
   ["rest", "/openapi.yaml"],
+  ["graphql", "/schema.graphql"],
   ...(await builtFiles()).map(([service, path]) => [service, path] as const),
 ];
 /** The archive of the client hardly gets shorter. */
