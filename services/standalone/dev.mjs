@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, utimesSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { buildIfChanged } from "./build.mjs";
@@ -80,19 +80,23 @@ function outdateBuildRecords(paths) {
   }
 }
 
-/** Compiles the sources, and builds the pages. The compiler and the pages of a service are left out if no change concerns them. */
+/** Compiles the sources, and builds the pages, as far as the changes concern them. */
 async function compile(paths) {
   // The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change.
   const compiler = `${root}node_modules/typescript/bin/tsc`;
   const projects = ["services/standalone", "packages/pages", "packages/pages/browser"];
   const areGuides = paths.every((path) => path.endsWith(".md"));
   if (!areGuides && !(await succeeds([compiler, "--build", ...projects]))) return false;
-  const changedPackages = paths.map(packageOf);
-  const services = ["services/rest", "services/graphql"].filter((service) =>
-    changedPackages.some((name) => name === service || name.startsWith("packages/")),
-  );
-  const results = await Promise.all(services.map((service) => succeeds([`${service}/build-files.mjs`])));
+  const services = ["rest", "graphql"].filter((service) => paths.some((path) => isSourceOfPages(path, service)));
+  const results = await Promise.all(services.map((service) => succeeds([`services/${service}/build-files.mjs`])));
   return results.every(Boolean);
+}
+
+/** The pages contain the error codes and the plans of core. The code of a service is not in its pages. */
+function isSourceOfPages(path, service) {
+  const name = packageOf(path);
+  if (name === `services/${service}`) return !path.startsWith(join(root, name, "src"));
+  return name === "packages/pages" || name === "packages/core";
 }
 
 /** The folder of the package that a file belongs to, such as `packages/core`. */
