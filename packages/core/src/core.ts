@@ -10,9 +10,8 @@ import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./
 import { createKeyUses } from "./access/key-uses.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
 import type { Config } from "./config/read-config.js";
-import { isTransactionPooler } from "./database/client-config.js";
-import { type ConnectionCounts, type Database, openDatabase } from "./database/database.js";
-import { databaseUnavailable } from "./database/database-errors.js";
+import { type ConnectionCounts, isTransactionPooler } from "./database/connection-config.js";
+import { openDatabase } from "./database/database.js";
 import { watchDatabase } from "./database/reachability.js";
 import type { Session } from "./database/session.js";
 import type { Log } from "./log.js";
@@ -25,13 +24,10 @@ import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
-import { type KeyScope, scopedCatalogues } from "./scoped-catalogues.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
-  readonly catalogues: Readonly<Record<KeyScope, Catalogue>>;
-  /** Valid calls throw SERVICE_UNAVAILABLE without a query, because the key may have been revoked since its last check. */
-  readonly cataloguesForStaleKey: Readonly<Record<KeyScope, Catalogue>>;
+  readonly catalogue: Catalogue;
   readonly accounts: AccountRepository;
   readonly keys: KeyRepository;
   readonly authenticator: Authenticator;
@@ -131,15 +127,8 @@ export async function openCore(
     return subscribeToChanges({ url, database, authenticator, quotas, dropKeptPages: keptPages.drop, instance, log });
   }
 
-  // Checks cursors, and has kept no page.
-  const refusingPages = createPetPages({
-    database: refusingDatabase,
-    settledIds,
-    keptPages: createKeptPages({ epoch: settledIds.epoch, monotonicNow }),
-  });
   return {
-    catalogues: scopedCatalogues(createCatalogue(database, petPages)),
-    cataloguesForStaleKey: scopedCatalogues(createCatalogue(refusingDatabase, refusingPages)),
+    catalogue: createCatalogue(database, petPages),
     accounts: createAccountRepository(database, actor),
     keys,
     authenticator,
@@ -176,9 +165,3 @@ export async function openCore(
 }
 
 const cleanUpIntervalMs = 60_000;
-
-const refusingDatabase: Pick<Database, "run"> = {
-  run: async () => {
-    throw databaseUnavailable(new Error("the key of the request is stale"));
-  },
-};

@@ -6,13 +6,17 @@ export {
 } from "./access/account-repository.js";
 export { isWellFormedApiKey, type KeyMode, mintApiKey, modeOf } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
-export type { Authentication, KeyWithLimits } from "./access/authenticator.js";
 export {
   createKeyRepository,
   type KeyRecord,
   type KeyRepository,
   type KeyWithAccount,
 } from "./access/key-repository.js";
+export { type KeyScope, keyScopes } from "./access/key-scope.js";
+export { type Admission, createAdmission } from "./admission/admission.js";
+export type { AdmissionMetrics, QuotaReport } from "./admission/bucket.js";
+export { type Caller, requireScope } from "./admission/caller.js";
+export type { Ticket } from "./admission/ticket.js";
 export {
   type ChangeEvent,
   changeChannel,
@@ -28,7 +32,8 @@ export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingCo
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { createClient } from "./database/connection.js";
-export { type Database, type DatabaseConfig, openDatabase } from "./database/database.js";
+export type { DatabaseConfig } from "./database/connection-config.js";
+export { type Database, openDatabase } from "./database/database.js";
 export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
@@ -48,9 +53,7 @@ export {
 export { rules } from "./pets/validation.js";
 export { errorGuide, Problem, type ProblemCode, problems } from "./problem.js";
 export {
-  type Admitted,
   type Decision,
-  type QuotaMode,
   remaining,
   reportedWindow,
   retryAfterSeconds,
@@ -63,6 +66,4 @@ export { readSentinelUrl, type SentinelAddress, type SentinelUrl } from "./quota
 export type { QuotaConfig } from "./quota/open-quota.js";
 export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
-export type { Quota, Reservation, Usage } from "./quota/quota.js";
-export type { WindowState, Windows } from "./quota/window.js";
-export { type KeyScope, keyScopes, requireScope } from "./scoped-catalogues.js";
+export type { WindowState } from "./quota/window.js";

@@ -5,9 +5,20 @@
 export const problems = {
   INVALID_JSON: { status: 400, meaning: "The JSON of the request is not well-formed or not in UTF-8." },
   VALIDATION_FAILED: { status: 400, meaning: "A parameter, header or field is missing, unknown or out of its range." },
-  INVALID_CURSOR: { status: 400, meaning: "This list did not return the cursor, or returned it for another filter." },
-  GRAPHQL_PARSE_FAILED: { status: 400, meaning: "The query is not a GraphQL document, or is too long." },
-  GRAPHQL_VALIDATION_FAILED: { status: 400, meaning: "The GraphQL document does not fit the schema or its limits." },
+  INVALID_CURSOR: {
+    status: 400,
+    meaning: "The cursor was not returned by this list, or was returned for another status filter.",
+  },
+  GRAPHQL_PARSE_FAILED: {
+    status: 400,
+    meaning:
+      "The query is not a well-formed GraphQL document, or exceeds a limit on its length that the message names.",
+  },
+  GRAPHQL_VALIDATION_FAILED: {
+    status: 400,
+    meaning:
+      "The GraphQL document does not fit the schema, or exceeds a limit on its fields or operations that the message names.",
+  },
   OPERATION_TOO_LARGE: {
     status: 400,
     meaning: "The request has more than 10 root fields, or needs more units than a whole minute or day allows.",
@@ -16,7 +27,10 @@ export const problems = {
     status: 400,
     meaning: "This process does not have the persisted query; send the document with its hash.",
   },
-  MALFORMED_REQUEST: { status: 400, meaning: "The request line, the header section or the framing is not HTTP/1.1." },
+  MALFORMED_REQUEST: {
+    status: 400,
+    meaning: "The request line, the headers or the framing of the body break the rules of HTTP/1.1.",
+  },
   API_KEY_MISSING: { status: 401, meaning: "No API key was sent as a bearer token." },
   API_KEY_INVALID: { status: 401, meaning: "The API key is malformed or unknown." },
   API_KEY_EXPIRED: { status: 401, meaning: "The API key is past its expiry." },
@@ -25,11 +39,17 @@ export const problems = {
   INSUFFICIENT_SCOPE: { status: 403, meaning: "The scope of the API key does not include this operation." },
   PET_NOT_FOUND: { status: 404, meaning: "No pet has this identifier." },
   ROUTE_NOT_FOUND: { status: 404, meaning: "No resource has this path." },
-  METHOD_NOT_ALLOWED: { status: 405, meaning: "The resource has no such method; Allow lists the ones it has." },
+  METHOD_NOT_ALLOWED: {
+    status: 405,
+    meaning: "The resource does not support this method; the Allow header lists the methods that it supports.",
+  },
   NOT_ACCEPTABLE: { status: 406, meaning: "The Accept header excludes application/json." },
-  REQUEST_TIMEOUT: { status: 408, meaning: "The request did not arrive whole within its time limit." },
+  REQUEST_TIMEOUT: { status: 408, meaning: "The request did not arrive completely within its time limit." },
   IDEMPOTENCY_IN_PROGRESS: { status: 409, meaning: "The first request with this idempotency key is still running." },
-  ENDPOINT_REMOVED: { status: 410, meaning: "The endpoint is past its removal date; Link names the replacement." },
+  ENDPOINT_REMOVED: {
+    status: 410,
+    meaning: "The endpoint was removed on the date of its Sunset header; the Link header names its replacement.",
+  },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The request body exceeds 64 KiB." },
   UNSUPPORTED_MEDIA_TYPE: {
     status: 415,
@@ -38,24 +58,29 @@ export const problems = {
   IDEMPOTENCY_KEY_REUSED: { status: 422, meaning: "The idempotency key was used before, with another body." },
   RATE_LIMIT_EXCEEDED: {
     status: 429,
-    meaning: "The requests of this minute are used up; Retry-After says when to return.",
+    meaning:
+      "The quota of this minute has too few units left for the request; the Retry-After header says how many seconds to wait.",
   },
   DAILY_QUOTA_EXCEEDED: {
     status: 429,
-    meaning: "The requests of this day are used up; Retry-After says when to return.",
+    meaning:
+      "The quota of this day has too few units left for the request; the Retry-After header says how many seconds to wait.",
   },
   API_KEY_BANNED: {
     status: 429,
-    meaning: "The key kept calling after 429 and is banned; Retry-After says until when.",
+    meaning:
+      "The API key is banned for a while because it kept sending requests after 429; the Retry-After header says how many seconds to wait.",
   },
   HEADERS_TOO_LARGE: { status: 431, meaning: "The header section exceeds 16 KiB or 200 fields." },
   INTERNAL_ERROR: {
     status: 500,
-    meaning: "The service failed in a way it did not expect; the request id finds the log line.",
+    meaning:
+      "The service failed unexpectedly; the operator finds the cause in the log by the X-Request-Id of the response.",
   },
   SERVICE_UNAVAILABLE: {
     status: 503,
-    meaning: "A dependency of the service is unavailable; Retry-After says when to return.",
+    meaning:
+      "The service is overloaded, or something that it needs is unavailable; the Retry-After header says how many seconds to wait.",
   },
 } as const;
 

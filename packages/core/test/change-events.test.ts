@@ -106,7 +106,7 @@ describe("a pet that an operator changes or deletes in SQL", () => {
   const settled = { limit: 1 };
 
   async function namesOn(core: Core): Promise<string[]> {
-    const { pets, isSettled } = await core.catalogues.both.list(settled);
+    const { pets, isSettled } = await core.catalogue.list({ accountId: 1n, scope: "both", isStale: false }, settled);
     expect(isSettled).toBe(true);
     return pets.map(({ name }) => name);
   }

@@ -1,7 +1,8 @@
 import { createTestDatabase, shared, type TestDatabase } from "@petstore/harness";
 import { query } from "@petstore/harness/postgres";
 import { expect } from "vitest";
-import { type Database, type DatabaseConfig, openDatabase } from "../src/database/database.js";
+import type { DatabaseConfig } from "../src/database/connection-config.js";
+import { type Database, openDatabase } from "../src/database/database.js";
 import { migrate } from "../src/database/migrate.js";
 import type { Statement } from "../src/database/statement.js";
 import { silentLog } from "./logs.js";

@@ -1,6 +1,7 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
-import type { Database, DatabaseConfig } from "../src/database/database.js";
+import type { DatabaseConfig } from "../src/database/connection-config.js";
+import type { Database } from "../src/database/database.js";
 import { limitedTo, openSharedDatabase, sqlOf } from "./database-fixture.js";
 import { openCatalogue } from "./pages/open-catalogue.js";
 

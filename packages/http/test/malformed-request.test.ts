@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { type ProblemCode, problems } from "@petstore/core";
 import { expect } from "vitest";
-import type { ServerLimits } from "../src/server/server.js";
+import type { ServerLimits } from "../src/server/limits.js";
 import { chunked, create, host, it, list, refused, slow, statuses } from "./it.js";
 import { startTestServer } from "./test-server.js";
 

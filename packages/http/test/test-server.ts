@@ -1,14 +1,14 @@
 import type { Socket } from "node:net";
 import { Problem } from "@petstore/core";
 import { openRawClient } from "@petstore/harness/network";
-import express from "express";
-import { parseBody, readBody } from "../src/pipeline/body.js";
-import { sendJson } from "../src/pipeline/json-response.js";
-import { answerProblems } from "../src/pipeline/problem-response.js";
-import { createRequestContext } from "../src/pipeline/request-context.js";
-import { validateRequestMessage } from "../src/pipeline/validate-request-message.js";
+import express, { type NextFunction, type Request, type Response } from "express";
+import { parseBody } from "../src/pipeline/body.js";
+import { createRequest } from "../src/pipeline/http-request.js";
+import { jsonReply, problemReply, type Reply } from "../src/pipeline/reply.js";
+import { writeReply } from "../src/pipeline/write-reply.js";
+import type { ServerLimits } from "../src/server/limits.js";
 import { type ListenOptions, listen } from "../src/server/listen.js";
-import { createHttpServer, type ServerLimits } from "../src/server/server.js";
+import { createHttpServer } from "../src/server/server.js";
 
 export type TestServer = Awaited<ReturnType<typeof startTestServer>>;
 
@@ -32,11 +32,13 @@ export async function startTestServer(
     release = resolve;
   });
 
+  const write = (req: Request, res: Response, reply: Reply) =>
+    writeReply(res, createRequest(req, res), reply, undefined, undefined);
+
   const app = express();
   app.use((req, res, next) => {
     res.on("close", () => closed.push(`${req.method} ${req.url}`));
-    res.locals.context = createRequestContext(req);
-    const problem = validateRequestMessage(req);
+    const problem = createRequest(req, res).malformed;
     if (problem !== undefined && req.errored) {
       malformedRequests.push(problem.code);
       setTimeout(() => next(problem), 30);
@@ -49,7 +51,8 @@ export async function startTestServer(
   app.post("/pets", async (req, res) => {
     // As admission does, for its quota: a body can break off before it is read.
     await new Promise((resolve) => setImmediate(resolve));
-    sendJson(res, 201, `{"received":${parseBody(await readBody(req, res))}}`);
+    const body = await createRequest(req, res).readBody();
+    write(req, res, jsonReply(201, `{"received":${parseBody(body)}}`));
   });
   app.post("/refused", () => {
     throw new Problem("PAYLOAD_TOO_LARGE");
@@ -63,11 +66,13 @@ export async function startTestServer(
   app.use((req) => {
     throw new Problem("ROUTE_NOT_FOUND", `No ${req.method}.`);
   });
-  const log = { info() {}, warn() {}, error() {} };
-  app.use(answerProblems({ admission: { refund: async () => {} }, log }));
+  // Express recognises an error handler by its four parameters.
+  app.use((thrown: unknown, req: Request, res: Response, _next: NextFunction) => {
+    write(req, res, problemReply(Problem.from(thrown)));
+  });
 
   const onError = (error: unknown) => void faults.push(error);
-  const { server, connections } = createHttpServer(app, onError, { lingerMs: 100, ...limits });
+  const { server, drain } = createHttpServer(app, onError, { lingerMs: 100, ...limits });
   // A test does not end if a connection ends only because the time is up.
   const options = {
     host: "127.0.0.1",
@@ -75,7 +80,7 @@ export async function startTestServer(
     drainTimeoutMs: 600_000,
     onError,
     ...draining,
-    onDrain: connections.drain,
+    onDrain: drain,
   };
   const listener = await listen(server, options);
   return {

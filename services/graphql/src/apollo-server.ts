@@ -1,4 +1,4 @@
-import { ApolloServer, type ApolloServerPlugin } from "@apollo/server";
+import { ApolloServer, type ApolloServerOptions, type ApolloServerPlugin } from "@apollo/server";
 import {
   ApolloServerPluginCacheControlDisabled,
   ApolloServerPluginInlineTraceDisabled,
@@ -6,25 +6,25 @@ import {
   ApolloServerPluginSchemaReportingDisabled,
   ApolloServerPluginUsageReportingDisabled,
 } from "@apollo/server/plugin/disabled";
-import type { RouterDeps } from "@petstore/http";
+import type { Log } from "@petstore/core";
 import type { GraphQLSchema } from "graphql";
-import { formatExecutionError } from "./error-response.js";
+import { formatExecutionError } from "./graphql-errors.js";
 import { createOperationPlugin } from "./operation/operation-plugin.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 /**
  * Executes every operation, through `executeOperation`. Apollo Server's HTTP integration is not used, because admission must
- * run before the body is read. `operation-plugin.ts` supplies parsed and validated documents.
+ * run before the body is read. `documentStore` has the parsed and validated document of every operation.
  */
 export function createApolloServer(
-  { admission, log }: Pick<RouterDeps, "admission" | "log">,
   schema: GraphQLSchema,
+  documentStore: NonNullable<ApolloServerOptions<OperationContext>["documentStore"]>,
   plugins: readonly ApolloServerPlugin<OperationContext>[],
+  log: Log,
 ): ApolloServer<OperationContext> {
   const server = new ApolloServer<OperationContext>({
     schema,
-    // With a store, Apollo Server would overwrite the parsed document that our plugin supplies.
-    documentStore: null,
+    documentStore,
     persistedQueries: false,
     formatError: (_formatted, error) => formatExecutionError(error),
     includeStacktraceInErrorResponses: false,
@@ -39,7 +39,7 @@ export function createApolloServer(
     plugins: [
       ...plugins,
       // After `plugins`: they see the document and the variables before this plugin replaces them.
-      createOperationPlugin(admission),
+      createOperationPlugin(),
       // These features are on by default, or environment variables or the schema can turn them on.
       ApolloServerPluginCacheControlDisabled(),
       ApolloServerPluginInlineTraceDisabled(),

@@ -3,9 +3,9 @@
  * refused.
  */
 import { hash } from "node:crypto";
-import { Problem } from "@petstore/core";
-import { inTurn, type JsonInputDeps, maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
-import type { Request, Response } from "express";
+import type { ParsedUrlQuery } from "node:querystring";
+import { Problem, type Ticket } from "@petstore/core";
+import { type AccountTurns, type HttpRequest, inTurn, maxJsonDepth, parseExactJson, readJson } from "@petstore/http";
 
 export interface GraphqlRequest {
   /** Absent if the client sent only the hash of a persisted query. */
@@ -21,9 +21,14 @@ export interface GraphqlRequest {
 const bodyDepth = maxJsonDepth + 2;
 
 /** Throws VALIDATION_FAILED, INVALID_JSON, or any other problem of `readJson`. */
-export async function readGraphqlRequest(req: Request, res: Response, deps: JsonInputDeps): Promise<GraphqlRequest> {
-  const isPost = req.method === "POST";
-  const sent = await (isPost ? readJson(req, res, deps, { maxDepth: bodyDepth }) : readQueryString(req, res, deps));
+export async function readGraphqlRequest(
+  request: HttpRequest,
+  ticket: Ticket,
+  accountTurns: AccountTurns,
+): Promise<GraphqlRequest> {
+  const sent = await (request.method === "POST"
+    ? readJson(request, ticket, accountTurns, { maxDepth: bodyDepth })
+    : readQueryString(request, ticket, accountTurns));
   if (!isObject(sent))
     return invalid("body must be a JSON object with query and optionally variables and operationName");
   const { query, operationName, variables, extensions } = sent;
@@ -38,11 +43,11 @@ export async function readGraphqlRequest(req: Request, res: Response, deps: Json
 }
 
 /** The variables in a URL of 16 KiB can cost as much as those in a body. */
-function readQueryString(req: Request, res: Response, { accountTurns }: JsonInputDeps): unknown {
-  return inTurn(accountTurns, res, req.url.length, () => readParameters(req.query));
+function readQueryString(request: HttpRequest, ticket: Ticket, accountTurns: AccountTurns): unknown {
+  return inTurn(accountTurns, request, ticket, request.url.length, () => readParameters(request.query));
 }
 
-function readParameters(parameters: Request["query"]): unknown {
+function readParameters(parameters: ParsedUrlQuery): unknown {
   if (Object.values(parameters).some(Array.isArray)) invalid("no query parameter may be repeated");
   const { variables, extensions } = parameters;
   return { ...parameters, variables: fromJson(variables), extensions: fromJson(extensions) };

@@ -1,2 +1,2 @@
-export { createGraphqlRouter } from "./graphql-router.js";
+export { createGraphqlApi } from "./graphql-api.js";
 export type { OperationContext } from "./schema/pet-resolver.js";

@@ -1,4 +1,4 @@
 import { runService } from "@petstore/http";
-import { createGraphqlRouter } from "./graphql-router.js";
+import { createGraphqlApi } from "./graphql-api.js";
 
-await runService(process.env, "petstore-graphql", createGraphqlRouter);
+await runService(process.env, "petstore-graphql", createGraphqlApi);

@@ -1,5 +1,5 @@
 // A root field costs as much as a REST request. The whole cost is reserved before the execution, or one unit if that fails.
-// operation-plugin.test.ts compares the cost of random documents with their execution.
+// plan-operation.test.ts compares the cost of random documents with their execution.
 import { beforeEach, expect, it } from "vitest";
 import { errorBody, errorsOf, openSharedStore } from "./test-store.js";
 

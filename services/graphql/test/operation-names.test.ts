@@ -1,6 +1,6 @@
 // The log line and the span of a request name its GraphQL operation, which the client chose.
 import { openTestStore } from "@petstore/checks/test-store";
-import { createGraphqlRouter } from "@petstore/graphql";
+import { createGraphqlApi } from "@petstore/graphql";
 import { openTraceReceiver } from "@petstore/harness/network";
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
@@ -29,7 +29,7 @@ it.each<[what: string, expected: readonly unknown[], query: string, operationNam
 
 it("a span contains the type and the name of the operation", async () => {
   await using receiver = await openTraceReceiver();
-  const traced = await openTestStore([createGraphqlRouter], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const traced = await openTestStore([createGraphqlApi], { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   const { key } = await traced.issueKey();
   for (const query of ["query List { pets { id } }", `query ${key} { pets { id } }`]) {
     await traced.call("POST", "/graphql", { key, body: JSON.stringify({ query }) });

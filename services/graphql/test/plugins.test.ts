@@ -17,12 +17,17 @@ const recorder: ApolloServerPlugin<OperationContext> = {
       didResolveOperation: record("didResolveOperation"),
       executionDidStart: async () => void hooks.push("executionDidStart"),
       didEncounterErrors: record("didEncounterErrors"),
-      async willSendResponse({ contextValue: { accountId }, document, request: { variables }, response: { body } }) {
+      async willSendResponse({ contextValue: { caller }, document, request: { variables }, response: { body } }) {
         hooks.push("willSendResponse");
         const text = document && print(document);
         seen.push({
           hooks,
-          sent: { accountId, text, variables, data: body.kind === "single" && body.singleResult.data },
+          sent: {
+            accountId: caller.accountId,
+            text,
+            variables,
+            data: body.kind === "single" && body.singleResult.data,
+          },
         });
       },
     };

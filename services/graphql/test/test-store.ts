@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type Answer, type CallOptions, openTestStore } from "@petstore/checks/test-store";
-import { createGraphqlRouter, type OperationContext } from "@petstore/graphql";
+import { createGraphqlApi, type OperationContext } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
-import type { RouterDeps } from "@petstore/http";
+import type { ApiDeps } from "@petstore/http";
 import type { GraphQLFormattedError } from "graphql";
 import { expect } from "vitest";
 
@@ -16,8 +16,8 @@ export async function openSharedStore(
   environment: Readonly<Record<string, string>> = {},
   plugins: readonly ApolloServerPlugin<OperationContext>[] = [],
 ) {
-  const createRouter = (deps: RouterDeps) => createGraphqlRouter({ ...deps, plugins });
-  const store = await shared(openTestStore([createRouter], environment));
+  const createApi = (deps: ApiDeps) => createGraphqlApi(deps, plugins);
+  const store = await shared(openTestStore([createApi], environment));
   return {
     ...store,
     /** Sends this document by POST. */

@@ -1,1 +1,1 @@
-export { createRestRouter } from "./rest-router.js";
+export { createRestApi } from "./rest-api.js";

@@ -1,4 +1,4 @@
 import { runService } from "@petstore/http";
-import { createRestRouter } from "./rest-router.js";
+import { createRestApi } from "./rest-api.js";
 
-await runService(process.env, "petstore-rest", createRestRouter);
+await runService(process.env, "petstore-rest", createRestApi);

@@ -1,75 +1,66 @@
 import { type AllFields, type Pet, Problem } from "@petstore/core";
-import {
-  acceptsJson,
-  admittedKeyOf,
-  catalogueFor,
-  headerValues,
-  methodNotAllowed,
-  onRoute,
-  type RouterDeps,
-  readJson,
-  sendJson,
-} from "@petstore/http";
-import type { Request, RequestHandler, Router } from "express";
-import { createSendPage } from "./page-response.js";
+import { type ApiDeps, type HttpRequest, jsonReply, type Resource, readJson, repeated } from "@petstore/http";
+import { createPageReply } from "./page-reply.js";
 
 /** GET /pets/{petId} is deprecated and will be removed on 5 December 2030 (contract, "Versioning"). */
 const deprecatedAtMs = Date.UTC(2026, 10, 20);
 const removedAtMs = Date.UTC(2030, 11, 5);
 
-export function addPetRoutes(router: Router, deps: RouterDeps): void {
-  const { admission, config, core, now } = deps;
+/** The table of routes of the REST API. */
+export function createPetRoutes({ catalogue, accountTurns, config, now }: ApiDeps): readonly Resource[] {
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
-  const sendPage = createSendPage(petJson);
+  const pageReply = createPageReply(petJson);
 
-  router
-    .route("/v1/pets")
-    .all(onRoute("/v1/pets"), admission.admit)
-    .get(acceptsJson, async (req, res) => {
-      const query = readListQuery(req);
-      const page = await catalogueFor(res, core).list(query);
-      const { nextCursor } = page;
-      if (nextCursor !== undefined) res.links({ next: nextPageUrl(petsUrl, query, nextCursor) });
-      sendPage(req, res, page);
-    })
-    .post(acceptsJson, async (req, res) => {
-      const idempotencyKey = readIdempotencyKey(req);
-      const input = await readJson(req, res, deps, { scope: "write" });
-      const { accountId } = admittedKeyOf(res);
-      const { pet, replayed } = await catalogueFor(res, core).create({ accountId, idempotencyKey, input });
-      if (replayed) res.setHeader("Idempotency-Replayed", "true");
-      sendJson(res, 201, petJson(pet));
-    })
-    .all(methodNotAllowed("GET", "HEAD", "POST"));
+  return [
+    {
+      path: "/v1/pets",
+      cost: 1,
+      async GET(request, { caller }) {
+        const query = readListQuery(request);
+        const page = await catalogue.list(caller, query);
+        const { nextCursor } = page;
+        if (nextCursor === undefined) return pageReply(page);
+        return { ...pageReply(page), links: [`<${nextPageUrl(petsUrl, query, nextCursor)}>; rel="next"`] };
+      },
+      async POST(request, ticket) {
+        const idempotencyKey = readIdempotencyKey(request);
+        const input = await readJson(request, ticket, accountTurns, { scope: "write" });
+        const { pet, replayed } = await catalogue.create(ticket.caller, { idempotencyKey, input });
+        return jsonReply(201, petJson(pet), replayed ? { "Idempotency-Replayed": "true" } : {});
+      },
+    },
+    {
+      path: "/v1/pets/{petId}",
+      cost: 1,
+      // RFC 9745 and RFC 8594. Refusals have them too.
+      headers: { Deprecation: `@${deprecatedAtMs / 1000}`, Sunset: new Date(removedAtMs).toUTCString() },
+      links: [
+        `<${origin}/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown"`,
+        `<${petsUrl}>; rel="successor-version"`,
+      ],
+      async GET({ path }, { caller }) {
+        if (now() >= removedAtMs) {
+          throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");
+        }
+        return jsonReply(200, petJson(await catalogue.get(caller, readPetId(path))));
+      },
+    },
+  ];
+}
 
-  const notice = `<${origin}/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown"`;
-  /** Sets Deprecation (RFC 9745), Sunset (RFC 8594) and Link before admission, so that refusals have them too. */
-  const setRemovalHeaders: RequestHandler = (_req, res, next) => {
-    res.setHeader("Deprecation", `@${deprecatedAtMs / 1000}`);
-    res.setHeader("Sunset", new Date(removedAtMs).toUTCString());
-    res.setHeader("Link", `${notice}, <${petsUrl}>; rel="successor-version"`);
-    next();
-  };
-  // Not "/v1/pets/:petId": Express decodes parameters before admission, and throws if a path is not percent-encoded UTF-8.
-  router
-    .route(/^\/v1\/pets\/[^/]+$/)
-    .all(onRoute("/v1/pets/{petId}"), setRemovalHeaders, admission.admit)
-    .get((_req, _res, next) => {
-      if (now() < removedAtMs) return next();
-      throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");
-    })
-    .get(acceptsJson, async (req, res) => {
-      // A URIError becomes ROUTE_NOT_FOUND (problem-response.ts).
-      const petId = decodeURIComponent(req.path.slice("/v1/pets/".length));
-      sendJson(res, 200, petJson(await catalogueFor(res, core).get(petId)));
-    })
-    .all(methodNotAllowed("GET", "HEAD"));
+/** The part of the path that names the pet. No resource has a path that is not percent-encoded UTF-8. */
+function readPetId(path: string): string {
+  try {
+    return decodeURIComponent(path.slice("/v1/pets/".length));
+  } catch (error) {
+    throw new Problem("ROUTE_NOT_FOUND", undefined, { cause: error });
+  }
 }
 
 /** Converts the limit for the validator of both APIs. The validator refuses a repeated parameter, which is an array. */
-function readListQuery({ query }: Request): Record<string, unknown> {
+function readListQuery({ query }: HttpRequest): Record<string, unknown> {
   const { limit } = query;
   if (typeof limit !== "string") return query;
   // `Number` would also accept 1e1, 0x10 and spaces.
@@ -90,10 +81,9 @@ const invalidQuotedKey =
  * The Idempotency-Key of a request, without quotes. The draft (draft-ietf-httpapi-idempotency-key-header-07, section 2.1)
  * requires a quoted string, but most clients send no quotes.
  */
-function readIdempotencyKey(req: Request): string | undefined {
-  const [header, another] = headerValues(req, "idempotency-key");
+function readIdempotencyKey({ idempotencyKey: header }: HttpRequest): string | undefined {
   if (header === undefined) return undefined;
-  if (another !== undefined) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
+  if (header === repeated) throw new Problem("VALIDATION_FAILED", "Idempotency-Key must be sent once");
   if (!header.startsWith('"')) return header;
   // RFC 8941 section 3.3.3: inside the quotes, each quote and backslash must be escaped, and no other character may be.
   if (!/^"([^"\\]|\\["\\])*"$/.test(header)) throw new Problem("VALIDATION_FAILED", invalidQuotedKey);

@@ -1,12 +1,12 @@
 import * as store from "@petstore/checks/test-store";
 import { shared } from "@petstore/harness";
-import { createRestRouter } from "@petstore/rest";
+import { createRestApi } from "@petstore/rest";
 
 export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store";
 
 /** The store with the REST API alone. */
 export function openTestStore(environment?: Readonly<Record<string, string>>) {
-  return store.openTestStore([createRestRouter], environment);
+  return store.openTestStore([createRestApi], environment);
 }
 
 /** The same for all tests of a file or a suite. */

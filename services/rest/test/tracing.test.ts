@@ -56,7 +56,7 @@ it("creates HTTP and PostgreSQL spans for a request, below the client's span, wi
   );
   expect(requests[0]).toMatchObject({ target: "POST /v1/traces", headers: { "api-key": "a secret" } });
   expect(new Set(spans.map((span) => span.traceId))).toEqual(new Set([traceId]));
-  expect(treeOf(spans, callerSpanId)).toEqual([["POST /v1/pets", ["select-key-by-digest"], ["insert-pets"]]]);
+  expect(treeOf(spans, callerSpanId)).toEqual([["POST /v1/pets", ["select-key-by-digest"], ["insert-pet"]]]);
   const attributes = Object.fromEntries(spans.map((span) => [`${span.kind} ${span.name}`, attributesOf(span)]));
   expect(attributes).toMatchObject({
     "2 POST /v1/pets": {
@@ -67,7 +67,7 @@ it("creates HTTP and PostgreSQL spans for a request, below the client's span, wi
       "url.scheme": "http",
       "client.address": "127.0.0.1",
     },
-    "3 insert-pets": { "db.system.name": "postgresql", "db.query.summary": "insert-pets" },
+    "3 insert-pet": { "db.system.name": "postgresql", "db.query.summary": "insert-pet" },
   });
   expect(logged).toContain(`"traceId":"${traceId}"`);
   expect(exports).toContain('"service.name","value":{"stringValue":"petstore"}');

@@ -2,14 +2,14 @@
 import { randomBytes } from "node:crypto";
 import { type Answer, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
-import { createGraphqlRouter } from "@petstore/graphql";
+import { createGraphqlApi } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
-import { createRestRouter } from "@petstore/rest";
+import { createRestApi } from "@petstore/rest";
 import { describe, expect, it } from "vitest";
 
-const createRouters = [createRestRouter, createGraphqlRouter];
+const createApis = [createRestApi, createGraphqlApi];
 const createByGraphql = 'mutation { createPet(input: {name: "Rex", categoryId: 1}) { id } }';
 
 /** `list` is the path of a list, `create` the body of a create. */
@@ -45,7 +45,7 @@ async function beginCreate(store: TestStore, api: Api, key: string): Promise<Raw
 
 describe.each(apis)("POST $path", async (api) => {
   const { create } = api;
-  const store = await shared(openTestStore(createRouters));
+  const store = await shared(openTestStore(createApis));
 
   it("is refused before its body arrives: 401 without a key, 429 for an account without units", async () => {
     const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 100 } });
@@ -84,7 +84,7 @@ describe.each(apis)("POST $path", async (api) => {
 });
 
 it("a create of a read key is refused before its body arrives, and costs a unit", async () => {
-  await using store = await openTestStore([createRestRouter]);
+  await using store = await openTestStore([createRestApi]);
   const { key } = await store.issueKey({ scope: "read" });
   using client = post(store, apis[0], key);
   expect((await client.received(1))[0]).toMatchObject({ status: 403, code: "INSUFFICIENT_SCOPE" });
@@ -96,7 +96,7 @@ describe("a key that PostgreSQL cannot check", async () => {
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const openStore = ({ url }: FaultProxy) =>
-    openTestStore(createRouters, { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
+    openTestStore(createApis, { DATABASE_URL: url, ANONYMOUS_REQUESTS_PER_MINUTE: "2" });
 
   it("is answered 503 and counted nowhere, also where its address has used up its anonymous requests", async () => {
     await using proxy = await openFaultProxy({ url: database.directUrl });
@@ -131,7 +131,7 @@ describe("a key that PostgreSQL cannot check", async () => {
 });
 
 it("10 unknown keys of an address are looked up, and others get 503 without counting", async () => {
-  await using store = await openTestStore(createRouters, { METRICS_PORT: "0" });
+  await using store = await openTestStore(createApis, { METRICS_PORT: "0" });
   const lookUps = async (result: string) =>
     (await store.scrape()).get(`petstore_key_lookups_total{result="${result}"}`);
   const send = () => store.call("GET", "/v1/pets", { key: mintApiKey("live", randomBytes) });
@@ -147,7 +147,7 @@ it("10 unknown keys of an address are looked up, and others get 503 without coun
 
 describeWithRedis("Redis", async () => {
   const redis = await shared(openRedisServer());
-  const store = await shared(openTestStore(createRouters, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" }));
+  const store = await shared(openTestStore(createApis, { REDIS_URL: redis.url, REDIS_COMMAND_TIMEOUT_MS: "5000" }));
 
   it("stores nothing of addresses without a valid key", async () => {
     for (const { list } of apis) expect((await store.call("GET", list)).status).toBe(401);

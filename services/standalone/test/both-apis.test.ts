@@ -2,18 +2,18 @@
 // tools/checks/conformance/contract compares their other responses.
 import { type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { migrate } from "@petstore/core";
-import { createGraphqlRouter } from "@petstore/graphql";
+import { createGraphqlApi } from "@petstore/graphql";
 import { createTestDatabase, shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
-import { createRestRouter } from "@petstore/rest";
+import { createRestApi } from "@petstore/rest";
 import { describe, expect, it } from "vitest";
 
 type Request = readonly [method: string, path: string, options?: CallOptions];
 
-const createRouters = [createRestRouter, createGraphqlRouter];
+const createApis = [createRestApi, createGraphqlApi];
 
 it("a create in REST is replayed in GraphQL to another key of the account, and both count", async () => {
-  await using store = await openTestStore(createRouters);
+  await using store = await openTestStore(createApis);
   const { key, accountId } = await store.issueKey({ plan: "free" });
   const { key: otherKey } = await store.issueKey({ accountId });
   const send = ([method, path, options]: Request, key: string) => store.call(method, path, { ...options, key });
@@ -33,7 +33,7 @@ describe.each([
   const database = await shared(createTestDatabase());
   await migrate(database.directUrl);
   const proxy = await shared(openFaultProxy({ url: database.directUrl }));
-  const store = await shared(openTestStore(createRouters, { DATABASE_URL: proxy.url }));
+  const store = await shared(openTestStore(createApis, { DATABASE_URL: proxy.url }));
   const { key } = await store.issueKey();
   await store.call("GET", "/v1/none", { key });
   await proxy.refuse();

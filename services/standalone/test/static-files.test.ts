@@ -4,14 +4,14 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:ht
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
 import { openTestStore } from "@petstore/checks/test-store";
-import { createGraphqlRouter } from "@petstore/graphql";
+import { createGraphqlApi } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
-import { createRestRouter } from "@petstore/rest";
+import { createRestApi } from "@petstore/rest";
 import { beforeEach, describe, expect, it } from "vitest";
 
 const services = {
-  rest: await shared(openTestStore([createRestRouter], { TRUST_PROXY: "127.0.0.0/8" })),
-  graphql: await shared(openTestStore([createGraphqlRouter])),
+  rest: await shared(openTestStore([createRestApi], { TRUST_PROXY: "127.0.0.0/8" })),
+  graphql: await shared(openTestStore([createGraphqlApi])),
 };
 /** The first three are known only when the service starts. */
 const files: readonly (readonly [service: Service, path: string])[] = [

@@ -1,5 +1,5 @@
 import { createTestDatabase, describeWithRedis, grantService, shared } from "@petstore/harness";
-import { openImpostor, query } from "@petstore/harness/postgres";
+import { openImpostor, openSession, query } from "@petstore/harness/postgres";
 import { openRedisCluster, openRedisSentinels, openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
 import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check-transport.js";
@@ -50,6 +50,18 @@ describe("petstore doctor", () => {
     }
     expect(impostor.received()).toContain("petstore-doctor");
     expect(impostor.received()).not.toContain("a-secret");
+  });
+
+  it("waits for an insert that ends, and names a transaction that holds an insert open", async () => {
+    const insert = "insert into pets (name, category_id, status) values ('Rex', 1, 'sold')";
+    await using session = await openSession(database.directUrl);
+    await session.query(`begin; ${insert}`);
+    const [holder] = await session.query("select pg_backend_pid() as pid");
+    const held = new RegExp(`^held open for more than 5 s by process ${holder?.pid} of \\w+$`);
+    expect((await examine({})).findings).toContainEqual(finding("warning", "inserts of pets", held));
+    const examined = examine({});
+    await session.query("commit");
+    expect((await examined).findings).toContainEqual(finding("ok", "inserts of pets", /^none is held open$/));
   });
 
   it("compares the clocks", async () => {

@@ -21,12 +21,12 @@ async function useQuota(redisConfig: RedisConfig): Promise<void> {
   const quota = createRedisQuota({ redis: connection.redis });
   for (const account of ["1", "2", "3", "4"]) {
     const reservation = { account, key: account, limits, cost: 1 };
-    const heldIn = await quota.reserve(reservation);
-    if (heldIn.outcome !== "admitted") throw new Error(`the first reservation was ${heldIn.outcome}`);
-    await quota.extend({ ...reservation, cost: 2, heldIn });
+    const receipt = await quota.reserve(reservation);
+    if (receipt.outcome !== "admitted") throw new Error(`the first reservation was ${receipt.outcome}`);
+    await quota.extend({ ...reservation, cost: 2, receipt });
     await quota.reserve(reservation);
     await quota.usage(reservation);
-    await quota.refund({ ...reservation, cost: 2, heldIn });
+    await quota.refund({ ...reservation, cost: 2, receipt });
     await quota.bans();
     await quota.liftBan({ account, key: account, liftedAgoMs: 0 });
   }

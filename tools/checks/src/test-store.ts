@@ -2,7 +2,7 @@ import { migrate, openCore, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
 import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
 import { openTogether } from "@petstore/harness/processes";
-import { type CreateRouter, createLog, openService } from "@petstore/http";
+import { type CreateApi, createLog, openService } from "@petstore/http";
 import { vi } from "vitest";
 import { type IssuedKey, type IssueOptions, openStoreDatabase, unhurried } from "./store-database.js";
 
@@ -33,7 +33,7 @@ export interface TestStore extends AsyncDisposable {
 
 /** `environment` has the settings of an operator. With a DATABASE_URL, no database is created. */
 export function openTestStore(
-  createRouters: readonly CreateRouter[],
+  createApis: readonly CreateApi[],
   environment: Readonly<Record<string, string>> = {},
 ): Promise<TestStore> {
   return openTogether(async (use) => {
@@ -46,10 +46,10 @@ export function openTestStore(
     const log = createLog("trace", { write: (line) => void logged.push(line) });
     // A test expects this number in the metrics.
     const droppedLogLines = () => 3;
-    const deps = { log, now, monotonicNow: now, droppedLogLines, createRouters };
+    const deps = { log, now, monotonicNow: now };
     const store = use(openStoreDatabase(config.database.url));
     const core = use(await openCore(config, deps));
-    const service = use(await openService({ ...deps, core, config: config.http }));
+    const service = use(await openService(config.http, createApis, { ...deps, core, droppedLogLines }));
     const client = openHttpClient(`http://127.0.0.1:${service.port}`);
     use({ [Symbol.asyncDispose]: async () => client[Symbol.dispose]() });
 

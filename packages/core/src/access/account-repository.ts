@@ -1,6 +1,7 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, type Row, runUnprepared } from "../database/statement.js";
+import { runUnprepared } from "../database/run-unprepared.js";
+import { type Query, queryBuilder, type Row } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 import { runAudited } from "./audit-log.js";
 

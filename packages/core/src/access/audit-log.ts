@@ -1,7 +1,8 @@
 /** One statement changes an account or a key and adds the entry to the log, so both are in one transaction. */
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, type Row, runUnprepared } from "../database/statement.js";
+import { runUnprepared } from "../database/run-unprepared.js";
+import { type Query, queryBuilder, type Row } from "../database/statement.js";
 
 /** The change of one account or one key. */
 export interface AuditEntry {

@@ -1,10 +1,11 @@
 import { type RawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Query, queryBuilder, type Row, runUnprepared, statement, withoutNulls } from "../database/statement.js";
-import type { KeyScope } from "../scoped-catalogues.js";
+import { runUnprepared } from "../database/run-unprepared.js";
+import { type Query, queryBuilder, type Row, statement, withoutNulls } from "../database/statement.js";
 import { type Account, customLimitsColumn } from "./account-repository.js";
 import { digestApiKey, isWellFormedApiKey, visiblePrefix } from "./api-key.js";
 import { runAudited } from "./audit-log.js";
+import type { KeyScope } from "./key-scope.js";
 
 /** The stored facts about a key. The key itself is not stored. */
 export interface KeyRecord {

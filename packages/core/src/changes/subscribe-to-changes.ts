@@ -1,7 +1,7 @@
 import { sql } from "kysely";
 import type { Authenticator } from "../access/authenticator.js";
-import { keepAlive } from "../database/client-config.js";
 import { sendQuery } from "../database/connection.js";
+import { keepAlive } from "../database/connection-config.js";
 import type { Database } from "../database/database.js";
 import { openSession, type Session } from "../database/session.js";
 import { statement } from "../database/statement.js";

@@ -1,6 +1,6 @@
 /** The configuration of a service. It is read once, from environment variables, which `.env.example` describes. */
 import { z } from "zod";
-import type { DatabaseConfig } from "../database/database.js";
+import type { DatabaseConfig } from "../database/connection-config.js";
 import { defaultBanPolicy } from "../quota/ban-policy.js";
 import type { QuotaConfig } from "../quota/open-quota.js";
 import { type Environment, readSettings, type Setting, secret, setting } from "./read-settings.js";

@@ -35,14 +35,28 @@ export function readSettings<Read extends Tables>(tables: Read, environment: Env
     const text = environment[name] || undefined;
     const file = environment[`${name}_FILE`];
     if (!isSecret || !file) return parse(name, type, text);
-    if (text !== undefined) return void faults.push(`${name} and ${name}_FILE are both set: leave one out`);
+    if (text !== undefined) {
+      faults.push(`${name} and ${name}_FILE are both set: leave one out`);
+      return undefined;
+    }
+    const content = readSecret(name, file);
+    return content === undefined ? undefined : parse(name, type, content);
+  }
+
+  function readSecret(name: string, file: string): string | undefined {
+    let content: string;
     try {
-      const content = readFileSync(file, "utf8").replace(/\r?\n$/, "");
-      return content === "" ? void faults.push(`${name}_FILE names a file that is empty`) : parse(name, type, content);
+      content = readFileSync(file, "utf8").replace(/\r?\n$/, "");
     } catch (error) {
       const { code = "unknown" } = error as NodeJS.ErrnoException;
-      return void faults.push(`${name}_FILE names a file that cannot be read (${code})`);
+      faults.push(`${name}_FILE names a file that cannot be read (${code})`);
+      return undefined;
     }
+    if (content === "") {
+      faults.push(`${name}_FILE names a file that is empty`);
+      return undefined;
+    }
+    return content;
   }
 
   function parse(name: string, type: z.ZodType, text: string | undefined): unknown {

@@ -1,5 +1,4 @@
 import { DatabaseError, Pool, type PoolClient } from "pg";
-import { clientConfigOf, isTransactionPooler, lockTimeoutMs } from "./client-config.js";
 import {
   type BoundQuery,
   closeTimeoutMs,
@@ -8,7 +7,13 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
-import type { ConnectionCounts, ConnectionOptions } from "./database.js";
+import {
+  type ConnectionCounts,
+  type ConnectionOptions,
+  clientConfigOf,
+  isTransactionPooler,
+  lockTimeoutMs,
+} from "./connection-config.js";
 import { asProblem, DatabaseTimeout } from "./database-errors.js";
 
 export interface ConnectionPool extends AsyncDisposable {
@@ -41,7 +46,8 @@ export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
     client.on("error", () => {});
   });
   pool.on("remove", (client) => clients.delete(client));
-  // pg emits `acquire` before a query gets the client, and `release` after it. So `dropIdle` destroys no client in use.
+  // pg emits `acquire` before it hands out a client, and `release` when the client is given back. `busy` therefore has every
+  // client with a query in flight, and `dropIdle` destroys none of them.
   pool.on("acquire", (client) => busy.add(client));
   pool.on("release", (_error, client) => busy.delete(client));
 
@@ -89,7 +95,9 @@ export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
   }
 
   function dropIdle(): void {
-    for (const client of clients) if (!busy.has(client)) destroySocket(client);
+    for (const client of clients) {
+      if (!busy.has(client)) destroySocket(client);
+    }
   }
 
   return {

@@ -1,6 +1,6 @@
 /** Prepares a connection to PostgreSQL, sends a query on it, and closes it. */
 import { Client, type ClientBase, type ClientConfig, Query } from "pg";
-import { setReplyTimeout } from "../database-calls.js";
+import { setReplyTimeout } from "../reply-timeout.js";
 import { DatabaseTimeout } from "./database-errors.js";
 import { refuseUnsafePasswordRequests } from "./password-requests.js";
 

@@ -1,32 +1,10 @@
 import { traceDatabaseCall } from "../database-calls.js";
 import type { Log } from "../log.js";
-import { isTransactionPooler } from "./client-config.js";
+import { type ConnectionCounts, type DatabaseConfig, isTransactionPooler } from "./connection-config.js";
 import { openConnectionPool } from "./connection-pool.js";
 import { databaseUnavailable } from "./database-errors.js";
-import { openPipelinedReads } from "./pipelined-reads.js";
+import { openPipelinedReads, retryElsewhere } from "./pipelined-reads.js";
 import type { Statement } from "./statement.js";
-
-/** Options of the pool, or of the shared connections for reads. */
-export interface ConnectionOptions {
-  /** The most connections to open. */
-  readonly size: number;
-  readonly config: DatabaseConfig;
-  /** A new connection leads to the server that started at this time. No statement has used the connection yet. */
-  readonly onServer: (startedAt: string) => void;
-  /** An open connection broke. */
-  readonly onLoss: (error: Error) => void;
-  readonly onTimeout: () => void;
-}
-
-/** `.env.example` describes the settings. */
-export interface DatabaseConfig {
-  readonly url: string;
-  readonly directUrl?: string | undefined;
-  readonly poolSize: number;
-  readonly acquireTimeoutMs: number;
-  readonly readTimeoutMs: number;
-  readonly writeTimeoutMs: number;
-}
 
 export interface Database extends AsyncDisposable {
   /** Runs a statement in a transaction of its own. Throws a Problem: SERVICE_UNAVAILABLE if a retry can help. */
@@ -38,12 +16,6 @@ export interface Database extends AsyncDisposable {
   noticeServer(startedAt: string): void;
   /** Refuses all statements: a pooler may have moved open connections to a standby. `undefined` allows them again. */
   refuse(cause: Error | undefined): void;
-}
-
-export interface ConnectionCounts {
-  readonly open: number;
-  readonly idle: number;
-  readonly waiting: number;
 }
 
 export function openDatabase(config: DatabaseConfig, log: Log): Database {
@@ -65,9 +37,11 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,
     };
-    // Undefined: it is a write, no shared connection takes the read, or it failed because of the connection.
-    const rows = statement.access === "read" ? await reads.send<Row>(query) : undefined;
-    return rows ?? pool.run(query);
+    if (statement.access === "read") {
+      const rows = await reads.send<Row>(query);
+      if (rows !== retryElsewhere) return rows;
+    }
+    return pool.run(query);
   }
 
   function noticeServer(startedAt: string): void {

@@ -5,7 +5,6 @@
  */
 import type { Writable } from "node:stream";
 import type { Client } from "pg";
-import { clientConfigOf } from "./client-config.js";
 import {
   answerGraceMs,
   type BoundQuery,
@@ -16,26 +15,28 @@ import {
   requirePrimary,
   sendQuery,
 } from "./connection.js";
-import type { ConnectionOptions } from "./database.js";
+import { type ConnectionOptions, clientConfigOf } from "./connection-config.js";
 import { asProblem, canRetryOnAnotherConnection, DatabaseTimeout } from "./database-errors.js";
 
 export interface PipelinedReads extends AsyncDisposable {
   /**
-   * Sends a query on the connection with the fewest queries in flight. Returns `undefined`, not a promise, if no connection
-   * can take the query. Resolves with `undefined` if the query failed only because of the connection. In both cases the
-   * caller may send the query elsewhere. Rejects with a Problem.
+   * Sends a query on the connection with the fewest queries in flight. Resolves with `retryElsewhere` if no connection can take
+   * the query, or if the query failed only because of its connection. Rejects with a Problem.
    */
-  send<Row>(query: BoundQuery): Promise<Row[] | undefined> | undefined;
+  send<Row>(query: BoundQuery): Promise<Row[] | typeof retryElsewhere>;
   /** Closes the connections without a query in flight. Later queries open new ones. */
   dropIdle(): void;
   connections(): { readonly open: number; readonly idle: number };
 }
 
+/** The query got no answer here, but may get one on a connection of the pool. */
+export const retryElsewhere = "retry elsewhere";
+
 interface Pipeline {
   readonly client: Client;
   isReady: boolean;
   inFlight: number;
-  /** This many queries must still end before the next check. Otherwise the connection is behind. */
+  /** The number of queries that must still end before the next check. If fewer end, the connection is behind. */
   due: number;
   isBehind: boolean;
   /**
@@ -106,7 +107,7 @@ export function openPipelinedReads(options: ConnectionOptions): PipelinedReads {
     return best;
   }
 
-  async function sendOn<Row>(pipeline: Pipeline, query: BoundQuery): Promise<Row[] | undefined> {
+  async function sendOn<Row>(pipeline: Pipeline, query: BoundQuery): Promise<Row[] | typeof retryElsewhere> {
     try {
       pipeline.inFlight += 1;
       corkUntilNextTick(pipeline.client.connection.stream);
@@ -118,7 +119,7 @@ export function openPipelinedReads(options: ConnectionOptions): PipelinedReads {
       const problem = asProblem(pipeline.failure ?? error);
       // The connection takes no more queries. Queries in flight still get answers, unless a timeout destroys the socket.
       if (problem.code === "SERVICE_UNAVAILABLE" && drop(pipeline)) void end(pipeline);
-      if (pipeline.failure !== undefined && !(pipeline.failure instanceof DatabaseTimeout)) return undefined;
+      if (pipeline.failure !== undefined && !(pipeline.failure instanceof DatabaseTimeout)) return retryElsewhere;
       throw problem;
     } finally {
       pipeline.inFlight -= 1;
@@ -127,10 +128,10 @@ export function openPipelinedReads(options: ConnectionOptions): PipelinedReads {
   }
 
   return {
-    send(query) {
+    async send(query) {
       if (pipelines.size < size && !isDisposed && performance.now() >= connectAtMs) void open();
       const pipeline = leastBusy();
-      return pipeline && sendOn(pipeline, query);
+      return pipeline === undefined ? retryElsewhere : sendOn(pipeline, query);
     },
     dropIdle() {
       for (const pipeline of pipelines) {

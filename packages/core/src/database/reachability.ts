@@ -1,8 +1,8 @@
 import type { Client } from "pg";
 import type { Log } from "../log.js";
-import { clientConfigOf } from "./client-config.js";
 import { NotPrimary, requirePrimary, sendQuery } from "./connection.js";
-import type { Database, DatabaseConfig } from "./database.js";
+import { clientConfigOf, type DatabaseConfig } from "./connection-config.js";
+import type { Database } from "./database.js";
 import { sqlState } from "./database-errors.js";
 import { newestMigration } from "./migrate.js";
 import { openSession } from "./session.js";

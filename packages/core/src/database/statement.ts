@@ -11,7 +11,6 @@ import {
   type RawBuilder,
   sql,
 } from "kysely";
-import type { Database } from "./database.js";
 import type { Tables } from "./tables.js";
 
 /** SQL, and the function that puts its values in order. */
@@ -58,17 +57,6 @@ export function statement<Values, Row>(
     bind: (values) =>
       parameters.map((value) => (value instanceof Placeholder ? values[value.name as keyof Values] : value)),
   };
-}
-
-/** Runs a rare query, without a prepared statement. */
-export async function runUnprepared<Fields>(
-  database: Database,
-  access: Access,
-  query: Query<Row<Fields>>,
-): Promise<Fields[]> {
-  const { sql: text, parameters } = query.compile(queryBuilder);
-  const statement: Statement<unknown, Row<Fields>> = { access, name: "", text, bind: () => [...parameters] };
-  return (await database.run(statement, {})).map((row) => withoutNulls(row));
 }
 
 export function withoutNulls<Fields>(row: Row<Fields>): Fields {

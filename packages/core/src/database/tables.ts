@@ -1,7 +1,7 @@
 import type { Generated, JSONColumnType } from "kysely";
+import type { KeyScope } from "../access/key-scope.js";
 import type { Pet } from "../pets/pet.js";
 import type { Plan } from "../quota/plan.js";
-import type { KeyScope } from "../scoped-catalogues.js";
 
 /** The columns as our own connections return them: int8 is bigint, timestamptz is Date. */
 export interface Tables {

@@ -1,4 +1,5 @@
-/** The columns of the table `pets`, and the statements that read pets. A list begins after an id, and ascends by id. */
+/** The columns of the table `pets`, and its statements. A list begins after an id, and ascends by id. */
+import { sql } from "kysely";
 import { type Statement, statement } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
 import type { NewPet, Pet, PetStatus } from "./pet.js";
@@ -6,17 +7,23 @@ import type { NewPet, Pet, PetStatus } from "./pet.js";
 /** With the names of `Pet`, so that a row is a pet. */
 export const petColumns = ["pets.id", "pets.name", "pets.category_id as categoryId", "pets.status"] as const;
 
-export const newPetColumns: Readonly<Record<keyof NewPet, { name: keyof Tables["pets"]; type: string }>> = {
-  name: { name: "name", type: "text" },
-  categoryId: { name: "category_id", type: "bigint" },
-  status: { name: "status", type: "pet_status" },
+const newPetColumns: Readonly<Record<keyof NewPet, keyof Tables["pets"]>> = {
+  name: "name",
+  categoryId: "category_id",
+  status: "status",
 };
 
 export const newPetFields: readonly (keyof NewPet)[] = Object.keys(newPetColumns) as (keyof NewPet)[];
 
 /** In the order of `newPetFields`. */
-export const newPetColumnNames: readonly (keyof Tables["pets"])[] = Object.values(newPetColumns).map(
-  ({ name }) => name,
+export const newPetColumnNames: readonly (keyof Tables["pets"])[] = Object.values(newPetColumns);
+
+export const insertPet: Statement<NewPet, Pet> = statement("write", "insert-pet", (db, parameter) =>
+  db
+    .insertInto("pets")
+    .columns(newPetColumnNames)
+    .expression(sql`values (${sql.join(newPetFields.map((field) => parameter(field)))})`)
+    .returning(petColumns),
 );
 
 export const selectPets: Statement<{ after: bigint; limit: number }, Pet> = statement(

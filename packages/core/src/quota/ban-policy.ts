@@ -16,9 +16,9 @@ export interface BanPolicy {
    * banned, even if its day has no units left.
    */
   readonly strikesPerUnit: number;
-  /** Refusals this soon after the first one of an episode are no strikes: they were already in flight. */
+  /** Refusals this soon after the first one of an episode are not strikes: they were already in flight. */
   readonly graceMs: number;
-  /** Refusals this soon before the retry time are no strikes: the clock of the client runs a little fast. */
+  /** Refusals this soon before the retry time are not strikes: the clock of the client runs a little fast. */
   readonly earlyMs: number;
   readonly longestEpisodeMs: number;
   readonly firstBanMs: number;

@@ -31,16 +31,18 @@ export interface Banned extends Decided {
   readonly retryAtMs: number;
 }
 
-/** The request costs more than a limit, so waiting does not help. Nothing was reserved. The refusal is no strike. */
+/** The request costs more than a limit, so waiting does not help. Nothing was reserved. The refusal is not a strike. */
 interface Impossible extends Decided {
   readonly outcome: "impossible";
 }
 
 /**
- * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining. In the last minute
- * of a day, both have the same Reset. A client takes both for one window, whose Remaining must not rise. So the window with
- * the least remaining is reported, even after a refusal. Example: 1 unit is left in the minute and 2 in the day, so
- * responses show 1. Then the day refuses a cost of 3, and this response must show 1 too.
+ * The window in the X-RateLimit headers: the window that refused, else the window with the least remaining.
+ *
+ * In the last minute of a day, both windows reset at the same second, so a client cannot tell them apart, and its Remaining must
+ * not rise within one Reset. The window with the least remaining is therefore reported then, even after a refusal by the other
+ * one. Example: 1 unit is left in the minute and 2 in the day, so responses show 1. If the day then refuses a cost of 3, the
+ * response must show 1, not 2.
  */
 export function reportedWindow(decision: Windows | Decision): WindowState {
   const { minute, day } = decision;

@@ -49,10 +49,16 @@ export async function openQuotas(
   const redisQuota = createRedisQuota({ redis: connection.redis, banPolicy });
   // Redis Cluster hashes only the text before the first `}`, so the probe reaches the node of the account.
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
-  const breaker = createBreaker({ connection, probe, deadlineMs: config.redis.decisionTimeoutMs, log });
-  // With `deny`, this instance grants no share. It reports the counts of the whole account.
+  // With `deny`, instances grant nothing in an outage. What they show then are the counts of the whole account, not of a share.
   const sharers = failureMode === "deny" ? 1 : instances;
-  const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, currentOutage: breaker.outages });
+  const counts = createLastKnownCounts({ now, banPolicy, instances: sharers });
+  const breaker = createBreaker({
+    connection,
+    probe,
+    deadlineMs: config.redis.decisionTimeoutMs,
+    onOpen: counts.beginOutage,
+    log,
+  });
   if (breaker.canCall()) log.info({}, "quotas are shared through Redis");
   return {
     accounts: reportBans(createFallbackQuota({ redisQuota, breaker, counts, failureMode }), log),

@@ -12,9 +12,9 @@ it.each(["reserve", "extend"] as const)("logs and counts a ban that %s begins, o
   const logged: unknown[] = [];
   const log = { info() {}, warn: (...line: unknown[]) => void logged.push(line), error() {} };
   const quota = reportBans(createLocalQuota({ now: () => Date.UTC(2031, 4, 14, 12), banPolicy }), log);
-  const heldIn = (await quota.reserve(shop)) as Admitted;
+  const receipt = (await quota.reserve(shop)) as Admitted;
   await quota.reserve(shop);
-  const refuse = async () => (await quota[call]({ ...shop, cost: 2, heldIn })).outcome;
+  const refuse = async () => (await quota[call]({ ...shop, cost: 2, receipt })).outcome;
   expect([await refuse(), await refuse(), await refuse()]).toEqual(["refused", "banned", "banned"]);
   const message = "banned a key that continued to call after 429";
   expect(logged).toEqual([[{ account: "7", key: "12", bannedUntil: "2031-05-14T12:01:00.000Z" }, message]]);

@@ -20,8 +20,8 @@ export interface Windows {
 }
 
 /**
- * `stored` is the last window in which units were reserved. It is returned until it ends, also if the clock has stepped back
- * into the window before it: the same units must not be granted twice.
+ * `stored` is the last window in which units were reserved. It stays current until it ends. If the clock steps back into the
+ * window before it, the later window still stays current; otherwise its units could be granted twice.
  */
 export function windowAt(nowMs: number, lengthMs: number, stored: UsedUnits, limit: number): WindowState {
   const resetAtMs = nowMs - (nowMs % lengthMs) + lengthMs;

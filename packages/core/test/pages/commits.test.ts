@@ -17,7 +17,7 @@ const input = { name: "Rex", categoryId: 1n };
 it("lists wait for a create that waits for a standby, however long it takes, unless the instance has just started", async () => {
   let nowMs = 0;
   using catalogue = openCatalogue(database, { monotonicNow: () => nowMs });
-  const create = () => catalogue.create({ accountId: 1n, input });
+  const create = () => catalogue.create({ input });
   const { pet: first } = await create();
   await useStandbys("missing");
   const created = create();

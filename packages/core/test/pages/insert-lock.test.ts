@@ -2,7 +2,7 @@
 import { openSession } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { createOnceIn } from "../../src/pets/idempotency.js";
-import { createAddPet } from "../../src/pets/pet-inserts.js";
+import { insertPet } from "../../src/pets/pet-queries.js";
 import { openSharedDatabase, recordStatements } from "../database-fixture.js";
 
 const server = await openSharedDatabase();
@@ -44,9 +44,7 @@ describe("an insert takes the lock before it draws an id", () => {
     const { run, ran } = recordStatements(database);
     const pet = { name: "Rex", categoryId: 1n, status: "sold" } as const;
     const create = () =>
-      kind === "plain"
-        ? createAddPet({ run })(pet)
-        : createOnceIn({ run })({ accountId: 1n, key: `${Math.random()}`, pet });
+      kind === "plain" ? run(insertPet, pet) : createOnceIn({ run })({ accountId: 1n, key: `${Math.random()}`, pet });
     const before = await drawn();
     await using blocker = await openSession(server.directUrl);
     await blocker.query(`begin; select ${lock}(${number})`);

@@ -25,8 +25,8 @@ const input = { name: "Rex", categoryId: 1n };
 const insert = "insert into pets (name, category_id, status) values ('Rex', 1, 'sold')";
 
 const writes: readonly Write[] = [
-  (catalogue) => catalogue.create({ accountId: 1n, input }),
-  (catalogue) => catalogue.create({ accountId: 1n, input, idempotencyKey: randomUUID() }),
+  (catalogue) => catalogue.create({ input }),
+  (catalogue) => catalogue.create({ input, idempotencyKey: randomUUID() }),
   // psql: a transaction that ends somehow, or whose session is killed.
   async () => {
     await using session = await openSession(server.directUrl);

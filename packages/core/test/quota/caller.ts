@@ -49,13 +49,13 @@ export interface Caller {
   /** Rejects unless the units are granted. */
   admit(nowMs: number, cost?: number): Promise<Admitted>;
   /** Extends an admission of one unit to `cost` units. */
-  extend(nowMs: number, heldIn: Admitted, cost: number): Promise<Decision>;
+  extend(nowMs: number, receipt: Admitted, cost: number): Promise<Decision>;
   /** The outcomes of that many requests of one unit, all at once. */
   outcomes(nowMs: number, requests: number): Promise<Decision["outcome"][]>;
   /** Ignores every refusal until it is banned. */
   callUntilBanned(nowMs: number): Promise<Extract<Decision, { outcome: "banned" }>>;
   usage(nowMs: number): Promise<Usage>;
-  refund(nowMs: number, cost: number, heldIn: Windows): Promise<Windows>;
+  refund(nowMs: number, cost: number, receipt: Windows): Promise<Windows>;
   readonly account: string;
   readonly key: string;
   /** Those of this key and of other keys of the account. */
@@ -95,7 +95,7 @@ export function createCaller(
       if (decision.outcome !== "admitted") throw new Error(`expected an admission, got ${decision.outcome}`);
       return decision;
     },
-    extend: (nowMs, heldIn, cost) => at(nowMs).extend({ ...who, cost, heldIn }),
+    extend: (nowMs, receipt, cost) => at(nowMs).extend({ ...who, cost, receipt }),
     async outcomes(nowMs, requests) {
       const decisions = await Promise.all(Array.from({ length: requests }, () => reserve(nowMs)));
       return decisions.map(({ outcome }) => outcome);
@@ -108,7 +108,7 @@ export function createCaller(
       throw new Error("5,000 requests at one instant were not banned");
     },
     usage: (nowMs) => at(nowMs).usage(who),
-    refund: (nowMs, cost, heldIn) => at(nowMs).refund({ account, limits, cost, heldIn }),
+    refund: (nowMs, cost, receipt) => at(nowMs).refund({ account, limits, cost, receipt }),
     liftBan: (nowMs, liftedAgoMs = 0) => at(nowMs).liftBan({ account, key: key ?? "", liftedAgoMs }),
     penalties: (nowMs, ...others) =>
       at(nowMs).penalties({ account, limits, keys: [key ?? "", ...others.map((other) => other.key)] }),

@@ -2,7 +2,7 @@ import { describe, expect } from "vitest";
 import { limitsOf } from "../../src/quota/plan.js";
 import { dayMs, minuteMs } from "../../src/quota/window.js";
 import { brief, expectReplies, midnight, noon, oneStrike, tomorrow } from "./caller.js";
-import type { Rule } from "./describe-quota.js";
+import type { Rule } from "./rule.js";
 
 const reset = noon + minuteMs;
 const free = limitsOf({ plan: "free" });

@@ -1,39 +1,26 @@
-import type { IncomingMessage, ServerResponse } from "node:http";
-import type { Core, Health } from "@petstore/core";
-import { jsonMediaType } from "../pipeline/json-response.js";
-import type { Overload, OverloadReason } from "../server/overload.js";
+import type { Health } from "@petstore/core";
+import type { Overload, OverloadReason } from "./overload.js";
 
-export interface HealthDeps {
-  readonly core: Pick<Core, "health">;
-  readonly overload: Pick<Overload, "reason">;
-  readonly isDraining: () => boolean;
+interface HealthReport {
+  readonly status: string;
+  /** For operators. Clients see only the status. */
+  readonly [causes: string]: unknown;
 }
 
-type Handler = (req: IncomingMessage, res: ServerResponse, next: () => void) => void;
+/** The status code and the report of a probe. `undefined` if the request is not a probe. */
+export type CheckHealth = (method: string, url: string) => readonly [status: number, report: HealthReport] | undefined;
 
-type HealthReport = { readonly status: string; readonly [causes: string]: unknown };
-
-export function isProbe({ method, url }: IncomingMessage): boolean {
-  return (method === "GET" || method === "HEAD") && (url === "/livez" || url === "/readyz");
-}
-
-/**
- * Clients see the status. Operators see the causes too, on the metrics port. `/livez` checks nothing, so that an unavailable
- * dependency never restarts the process.
- */
-export function answerHealth({ core, overload, isDraining }: HealthDeps, detail: "status" | "causes"): Handler {
-  function answer(res: ServerResponse, status: number, report: HealthReport): void {
-    res.statusCode = status;
-    res.setHeader("Content-Type", jsonMediaType);
-    res.setHeader("Cache-Control", "no-store");
-    res.end(JSON.stringify(detail === "causes" ? report : { status: report.status }));
-  }
-
-  return (req, res, next) => {
-    if (!isProbe(req)) next();
-    else if (req.url === "/livez") answer(res, 200, { status: "live" });
-    else if (isDraining()) answer(res, 503, { status: "draining" });
-    else answer(res, ...readiness(core.health(), overload.reason));
+/** `/livez` checks nothing, so that an unavailable dependency never restarts the process. */
+export function createHealthCheck(
+  coreHealth: () => Health,
+  overload: Pick<Overload, "reason">,
+  isDraining: () => boolean,
+): CheckHealth {
+  return (method, url) => {
+    if (method !== "GET" && method !== "HEAD") return undefined;
+    if (url === "/livez") return [200, { status: "live" }];
+    if (url !== "/readyz") return undefined;
+    return isDraining() ? [503, { status: "draining" }] : readiness(coreHealth(), overload.reason);
   };
 }
 

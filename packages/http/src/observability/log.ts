@@ -1,5 +1,6 @@
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
+import { type CompletedRequest, clientClosedRequest } from "./completed-request.js";
 
 /** Removes API keys from every line, and file paths from the messages in `error`. Every line has the fields of `base`. */
 export function createLog(level: LogLevel, destination: DestinationStream, base: object = {}): Logger {
@@ -40,4 +41,26 @@ function redactPaths(message: string): string {
 
 function redactKeys(line: string): string {
   return line.includes("pets_") ? line.replace(/pets_(live|test)_\w+/g, "pets_$1_[redacted]") : line;
+}
+
+/** The fields of the line about a request. */
+export function logFields(request: CompletedRequest): object {
+  const { operation, key } = request;
+  return {
+    requestId: request.id,
+    traceId: request.traceId,
+    clientAddress: request.clientAddress,
+    method: request.method,
+    route: request.route,
+    status: request.status ?? clientClosedRequest,
+    // Rounded to microseconds.
+    durationMs: Math.round(request.durationMs * 1_000) / 1_000,
+    operationType: operation?.type,
+    operationName: operation?.name,
+    cost: operation?.cost,
+    account: key && `${key.accountId}`,
+    key: key && `${key.id}`,
+    code: request.problemCode,
+    aborted: request.isAborted || undefined,
+  };
 }

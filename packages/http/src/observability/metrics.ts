@@ -1,45 +1,49 @@
 import { createServer } from "node:http";
-import { type Core, type DatabaseCall, databaseCalls, type HttpConfig } from "@petstore/core";
+import { type Core, type DatabaseCall, databaseCalls } from "@petstore/core";
 import { Counter, collectDefaultMetrics, Gauge, type GaugeConfiguration, Histogram, type Registry } from "prom-client";
-import { type Listener, type ListenOptions, listen } from "../server/listen.js";
-import { answerHealth, type HealthDeps } from "./health.js";
+import { type Listener, listen } from "../server/listen.js";
+import { jsonMediaType } from "../server/media-types.js";
+import type { CheckHealth } from "./health.js";
 import { readVersion } from "./open-log.js";
 
-export interface MetricsDeps extends HealthDeps, Pick<ListenOptions, "onError"> {
+interface MetricsDeps {
   readonly core: Pick<Core, "health" | "stats">;
-  readonly config: Pick<HttpConfig, "metricsHost" | "metricsPort">;
   readonly registry: Registry;
+  readonly checkHealth: CheckHealth;
   readonly droppedLogLines: () => number;
+  readonly onError: (error: unknown) => void;
 }
 
-/** Serves `/metrics` and the probes with their causes on an address of its own. Opens nothing if no port is configured. */
-export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefined> {
-  const { config, registry, onError } = deps;
-  if (config.metricsPort === undefined) return undefined;
+/** Serves `/metrics`, and the probes with their causes, on an address of its own. */
+export async function openMetrics(host: string, port: number, deps: MetricsDeps): Promise<Listener> {
+  const { registry, checkHealth, onError } = deps;
   registerStateMetrics(deps);
   collectDefaultMetrics({ register: registry, gcDurationBuckets: [0.01, 0.1, 1] });
   // Three series for each part of V8's heap tell an operator no more than the size of the heap.
   for (const part of ["total", "used", "available"]) {
     registry.removeSingleMetric(`nodejs_heap_space_size_${part}_bytes`);
   }
-  const probe = answerHealth(deps, "causes");
-  const server = createServer((req, res) => {
-    probe(req, res, () => {
-      if (req.url !== "/metrics" || req.method !== "GET") {
-        res.writeHead(404).end();
-        return;
-      }
-      registry.metrics().then(
-        (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
-        // Prometheus reports the failed scrape, and an alert on missing metrics tells the operator.
-        () => res.writeHead(500).end(),
-      );
-    });
+  const server = createServer(({ method = "", url = "" }, res) => {
+    const health = checkHealth(method, url);
+    if (health !== undefined) {
+      const [status, report] = health;
+      res.writeHead(status, { "Content-Type": jsonMediaType, "Cache-Control": "no-store" }).end(JSON.stringify(report));
+      return;
+    }
+    if (url !== "/metrics" || method !== "GET") {
+      res.writeHead(404).end();
+      return;
+    }
+    registry.metrics().then(
+      (text) => res.writeHead(200, { "Content-Type": registry.contentType }).end(text),
+      // Prometheus reports the failed scrape, and an alert on missing metrics tells the operator.
+      () => res.writeHead(500).end(),
+    );
   });
   // A scrape or an idle connection must not delay the end of the service.
   const options = {
-    host: config.metricsHost,
-    port: config.metricsPort,
+    host,
+    port,
     variables: { host: "METRICS_HOST", port: "METRICS_PORT" },
     drainTimeoutMs: 100,
     onError,
@@ -55,7 +59,7 @@ export async function openMetrics(deps: MetricsDeps): Promise<Listener | undefin
   };
 }
 
-/** Both listeners of a call get the same object. */
+/** `start` and `asyncEnd` receive the same object, so the start time can be kept on it. */
 type MeasuredCall = DatabaseCall & { startedAtMs?: number };
 
 /** Returns a function that stops it. OpenTelemetry's semantic conventions define the name, the labels and the buckets. */

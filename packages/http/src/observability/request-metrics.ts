@@ -1,21 +1,16 @@
-import type { QuotaMode } from "@petstore/core";
+import type { AdmissionMetrics } from "@petstore/core";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
-import type { RequestContext } from "../pipeline/request-context.js";
-import type { OverloadReason } from "../server/overload.js";
+import { type CompletedRequest, clientClosedRequest } from "./completed-request.js";
 
 /**
  * OpenTelemetry's semantic conventions define names, labels and buckets of the HTTP metrics. No label holds text of a
  * client, so the number of series is bounded.
  */
-export interface RequestMetrics {
-  started(method: string, scheme: string): void;
-  ended(context: RequestContext, method: string, status: number, durationMs: number): void;
-  /** `bucket` is `address` for a request without a valid key. */
-  decided(bucket: "account" | "address", mode: QuotaMode, outcome: (typeof outcomes)[number]): void;
-  shed(reason: OverloadReason): void;
+export interface RequestMetrics extends AdmissionMetrics {
+  started(request: Pick<CompletedRequest, "method" | "scheme">): void;
+  ended(request: CompletedRequest): void;
 }
 
-/** `undecided`: Redis is unavailable, and QUOTA_ON_REDIS_FAILURE is deny. */
 const outcomes = ["admitted", "refused", "banned", "impossible", "undecided"] as const;
 
 const methods = ["GET", "POST", "OPTIONS", "_OTHER"];
@@ -67,8 +62,8 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
   }
 
   return {
-    started: (method, scheme) => inFlight.inc({ http_request_method: methodLabel(method), url_scheme: scheme }),
-    ended({ route, scheme, problemCode }, sentMethod, status, durationMs) {
+    started: ({ method, scheme }) => inFlight.inc({ http_request_method: methodLabel(method), url_scheme: scheme }),
+    ended({ method: sentMethod, route, scheme, status = clientClosedRequest, durationMs, problemCode }) {
       const method = methodLabel(sentMethod);
       inFlight.dec({ http_request_method: method, url_scheme: scheme });
       if (problemCode !== undefined) problems.inc({ code: problemCode });

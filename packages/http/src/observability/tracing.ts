@@ -27,8 +27,7 @@ import {
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
 import { containsKey, databaseCalls, type Log, Problem, type TracingConfig } from "@petstore/core";
-import type { RequestHandler } from "express";
-import { contextOf } from "../pipeline/request-context.js";
+import type { CompletedRequest } from "./completed-request.js";
 import { readVersion } from "./open-log.js";
 
 export interface Tracing extends AsyncDisposable {
@@ -36,7 +35,22 @@ export interface Tracing extends AsyncDisposable {
    * Opens the span of a request. Its parent is the span in `traceparent`, if any, so the traces of a client and of this
    * service connect. A client cannot decide that its request is traced.
    */
-  readonly traceRequest: RequestHandler;
+  startSpan(request: TracedRequest): RequestSpan;
+}
+
+interface TracedRequest extends Pick<CompletedRequest, "method" | "scheme" | "clientAddress"> {
+  /** Without the query. */
+  readonly path: string;
+  readonly userAgent: string | undefined;
+  /** The header, if it is valid. */
+  readonly traceparent: string | undefined;
+}
+
+export interface RequestSpan {
+  readonly traceId: string;
+  /** The database calls of `work` get spans below this one. */
+  run(work: () => void): void;
+  end(request: CompletedRequest): void;
 }
 
 /** Holds the span of the request, or of its database call. */
@@ -69,7 +83,7 @@ export function openTracing(config: TracingConfig, log: Log): Tracing {
   const storage: SpanStorage = new AsyncLocalStorage();
   const stop = traceDatabaseCalls(tracer, storage);
   return {
-    traceRequest: traceRequests(tracer, storage),
+    startSpan: (request) => startSpan(tracer, storage, request),
     async [Symbol.asyncDispose]() {
       stop();
       const timeout = sleep(lastExportMs, undefined, { ref: false }).then(() => {
@@ -90,41 +104,37 @@ function sampleShare(share: number): Sampler {
   };
 }
 
-function traceRequests(tracer: Tracer, storage: SpanStorage): RequestHandler {
-  const propagator = new W3CTraceContextPropagator();
-  return (req, res, next) => {
-    const context = contextOf(res);
-    // `traceId` is set only for a valid header. The propagator also accepts some repeated headers.
-    const traceparent = context.traceId && req.headers.traceparent;
-    // Omits `tracestate`, which can hold any text of a client, also an API key. Every span would repeat it.
-    const parent = propagator.extract(ROOT_CONTEXT, { traceparent }, defaultTextMapGetter);
-    const { scheme, clientAddress } = context;
-    const attributes = {
-      "http.request.method": req.method,
-      "url.path": safeText(req.url.split("?", 1)[0] ?? ""),
-      "url.scheme": scheme,
-      ...(clientAddress !== undefined && { "client.address": clientAddress }),
-      ...(req.headers["user-agent"] && { "user_agent.original": safeText(req.headers["user-agent"]) }),
-    };
-    const span = tracer.startSpan(req.method, { kind: SpanKind.SERVER, attributes }, parent);
-    context.traceId = span.spanContext().traceId;
-    res.on("close", () => {
-      const { route, operation, problemCode } = context;
-      span.updateName(`${req.method} ${route}`);
+function startSpan(tracer: Tracer, storage: SpanStorage, request: TracedRequest): RequestSpan {
+  // Omits `tracestate`, which can hold any text of a client, also an API key. Every span would repeat it.
+  const parent = propagator.extract(ROOT_CONTEXT, { traceparent: request.traceparent }, defaultTextMapGetter);
+  const { method, path, scheme, clientAddress, userAgent } = request;
+  const attributes = {
+    "http.request.method": method,
+    "url.path": safeText(path),
+    "url.scheme": scheme,
+    ...(clientAddress !== undefined && { "client.address": clientAddress }),
+    ...(userAgent && { "user_agent.original": safeText(userAgent) }),
+  };
+  const span = tracer.startSpan(method, { kind: SpanKind.SERVER, attributes }, parent);
+  return {
+    traceId: span.spanContext().traceId,
+    run: (work) => storage.run(span, work),
+    end({ route, status, operation, problemCode }) {
+      span.updateName(`${method} ${route}`);
       span.setAttributes({
         "http.route": route,
-        // No status if the client closed the connection before a response.
-        ...(res.headersSent && { "http.response.status_code": res.statusCode }),
+        ...(status !== undefined && { "http.response.status_code": status }),
         ...(operation !== undefined && { "graphql.operation.type": operation.type }),
         ...(operation?.name !== undefined && { "graphql.operation.name": operation.name }),
         ...(problemCode !== undefined && { "error.type": problemCode }),
       });
-      if (res.statusCode >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
+      if (status !== undefined && status >= 500) span.setStatus({ code: SpanStatusCode.ERROR });
       span.end();
-    });
-    storage.run(span, next);
+    },
   };
 }
+
+const propagator = new W3CTraceContextPropagator();
 
 const maxTextLength = 256;
 

@@ -13,7 +13,7 @@
 import type { EventEmitter } from "node:events";
 import { Problem } from "@petstore/core";
 
-export interface TurnRequest {
+interface TurnRequest {
   readonly accountId: bigint;
   /** The memory that is kept while the work waits. */
   readonly bytes: number;

@@ -1,29 +1,28 @@
-import { createLocalQuota, type Limits, Problem, retryAfterSeconds } from "@petstore/core";
-import type { Response } from "express";
-import { type Admission, reportQuota } from "./admission.js";
-import { addressBucket } from "./client-identity.js";
-import { contextOf } from "./request-context.js";
+import { type Admission, createLocalQuota, type Limits, Problem, retryAfterSeconds } from "@petstore/core";
+import type { HttpRequest } from "./http-request.js";
+import { type Answer, problemReply, type Reply } from "./reply.js";
 
 /** Addresses counted at once, about 500 bytes each. A forgotten address begins with all its units again. */
 const maxAddresses = 10_000;
 
 /**
- * Limits what needs no key and costs no units, for each client address. The returned function counts one request and sets
- * its rate-limit headers. They show how many requests without a valid key remain. Beyond the limit it throws
- * RATE_LIMIT_EXCEEDED with this message, and the headers show the limit.
+ * Limits what needs no key and costs no units, for each client address. The returned function counts one request, and makes
+ * its reply if the address is within the limit. The rate-limit headers then show how many requests without a valid key
+ * remain. Beyond the limit, the reply is RATE_LIMIT_EXCEEDED with this message, and the headers show the limit.
  */
 export function createAddressLimit(
-  admission: Pick<Admission, "reportAddressQuota">,
+  { addressUsage }: Pick<Admission, "addressUsage">,
   limits: Limits,
   message: string,
   now: () => number,
-): (res: Response) => Promise<void> {
+): (request: HttpRequest, makeReply: () => Reply) => Promise<Answer> {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
-  return async (res) => {
-    const account = addressBucket(contextOf(res).clientAddress);
-    const decision = await quota.reserve({ account, limits, cost: 1 });
-    if (decision.outcome !== "refused") return admission.reportAddressQuota(res);
-    reportQuota(res, decision);
-    throw new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: retryAfterSeconds(decision) });
+  return async ({ addressBucket }, makeReply) => {
+    const decision = await quota.reserve({ account: addressBucket, limits, cost: 1 });
+    if (decision.outcome === "refused") {
+      const problem = new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: retryAfterSeconds(decision) });
+      return { reply: problemReply(problem), quota: decision };
+    }
+    return { reply: makeReply(), quota: await addressUsage(addressBucket) };
   };
 }

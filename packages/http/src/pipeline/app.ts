@@ -1,97 +1,238 @@
+/**
+ * The way of every request: from its message to one response, and one line in the log.
+ *
+ * 1. The request becomes a value (`http-request.ts`).
+ * 2. Probes, malformed requests, preflight requests and static files are answered without a key.
+ * 3. Any other request needs a ticket of admission. An unknown path needs a key and costs one unit, too.
+ * 4. The handler of the resource returns a reply. A thrown problem becomes a reply here.
+ * 5. `write-reply.ts` writes the reply.
+ */
 import { parse } from "node:querystring";
-import { type HttpConfig, type Log, Problem } from "@petstore/core";
-import express, { type Express, type Request, type RequestHandler, type Response, type Router } from "express";
+import { type Admission, type KeyWithAccount, type Log, Problem, type QuotaReport, type Ticket } from "@petstore/core";
+import express, { type Express, type NextFunction, type Request, type Response } from "express";
+import type { CompletedRequest } from "../observability/completed-request.js";
+import { logFields } from "../observability/log.js";
 import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
-import type { Admission } from "./admission.js";
-import { trustProxies } from "./client-identity.js";
-import { answerPreflight, exposeToAnyOrigin } from "./cors.js";
-import { answerProbes, type ProbeDeps } from "./probes.js";
-import { answerProblems } from "./problem-response.js";
-import { contextOf, createRequestContext, type RequestContext } from "./request-context.js";
+import { jsonMediaType } from "../server/media-types.js";
+import { createRequest, type HttpRequest } from "./http-request.js";
+import { preflightReply } from "./preflight.js";
+import { type FindProbe, probePaths } from "./probes.js";
+import { type Answer, type Failure, problemCodeOf, problemReply, type Reply } from "./reply.js";
+import type { Handler, Resource } from "./resource.js";
+import type { FindFile } from "./static-files.js";
+import { writeReply } from "./write-reply.js";
 
-export interface AppDeps extends ProbeDeps {
+interface AppDeps {
   readonly admission: Admission;
-  readonly config: Pick<HttpConfig, "trustedProxies">;
+  readonly findProbe: FindProbe;
+  readonly findFile: FindFile;
   readonly log: Log;
   readonly metrics: Pick<RequestMetrics, "started" | "ended">;
-  readonly tracing: Pick<Tracing, "traceRequest"> | undefined;
+  readonly tracing: Pick<Tracing, "startSpan"> | undefined;
   /** Milliseconds. */
   readonly monotonicNow: () => number;
-  readonly routers: readonly Router[];
-  readonly serveNotFoundPage: RequestHandler;
 }
 
-/** An unknown path needs a key and costs one unit. Outside the APIs, a browser without a key gets a page instead. */
-export function createApp(deps: AppDeps): Express {
-  const { admission, config, tracing, routers, serveNotFoundPage } = deps;
+/** What the log line needs to know about the response. Only this file writes it. */
+interface Outcome {
+  /** The record of the key, once it was checked. */
+  key?: KeyWithAccount | undefined;
+  reply?: Reply;
+}
+
+interface Route {
+  /** For the log, the metrics and the traces. */
+  readonly name: string;
+  /** Its headers are on every response of the route. */
+  readonly resource?: Resource;
+  respond(outcome: Outcome): Promise<Answer>;
+}
+
+export function createApp(resources: readonly Resource[], deps: AppDeps): Express {
+  const { admission, findProbe, findFile, log, metrics, tracing, monotonicNow } = deps;
+
+  /** Responds to the request, and reports it to log, metrics and traces when its response is closed. */
+  function handle(req: Request, res: Response, resource?: Resource): void {
+    const startedAtMs = monotonicNow();
+    const request = createRequest(req, res, resource?.mediaTypes);
+    const { id, method, scheme, clientAddress, trace } = request;
+    const route = findRoute(request, resource);
+    const span = tracing?.startSpan({
+      method,
+      scheme,
+      clientAddress,
+      path: request.path,
+      userAgent: request.headers["user-agent"],
+      traceparent: trace?.traceparent,
+    });
+    const outcome: Outcome = {};
+    metrics.started(request);
+    res.on("close", () => {
+      const { key, reply } = outcome;
+      const completed: CompletedRequest = {
+        id,
+        traceId: span?.traceId ?? trace?.traceId,
+        clientAddress,
+        method,
+        scheme,
+        route: route.name,
+        status: res.headersSent ? res.statusCode : undefined,
+        durationMs: monotonicNow() - startedAtMs,
+        isAborted: !res.writableFinished,
+        operation: reply?.operation,
+        key,
+        problemCode: reply && problemCodeOf(reply),
+      };
+      metrics.ended(completed);
+      log.info(logFields(completed), "request completed");
+      span?.end(completed);
+    });
+    const respond = () => void send(res, request, route, outcome);
+    if (span === undefined) respond();
+    else span.run(respond);
+  }
+
+  /** Probes are neither logged nor measured. Any other request to their paths has an unknown path. */
+  function handleProbe(req: Request, res: Response): void {
+    const request = createRequest(req, res);
+    const respond = findProbe(request);
+    if (respond === undefined) handle(req, res);
+    else void send(res, request, { name: "probe", respond }, {});
+  }
+
+  async function send(res: Response, request: HttpRequest, route: Route, outcome: Outcome): Promise<void> {
+    let answer: Answer;
+    try {
+      answer = await route.respond(outcome);
+    } catch (error) {
+      answer = { reply: problemReply(Problem.from(error)), quota: undefined };
+    }
+    outcome.reply = answer.reply;
+    for (const problem of answer.reply.problems ?? []) logFault(request, problem);
+    try {
+      writeReply(res, request, answer.reply, answer.quota, route.resource);
+    } catch (error) {
+      giveUp(res, error);
+    }
+  }
+
+  /** The closed connection tells the client that it gets no response. */
+  function giveUp(res: Response, error: unknown): void {
+    log.error({ error }, "could not write a response");
+    res.destroy();
+  }
+
+  function findRoute(request: HttpRequest, resource: Resource | undefined): Route {
+    const { malformed } = request;
+    if (malformed !== undefined) {
+      const respond = async () => refuse(request, await admission.refuseMalformed(request.addressBucket, malformed));
+      return { name: "malformed", respond };
+    }
+    if (request.method === "OPTIONS") {
+      const respond = async () => ({
+        reply: preflightReply(request),
+        quota: await admission.addressUsage(request.addressBucket),
+      });
+      return { name: "preflight", respond };
+    }
+    if (resource !== undefined) {
+      const respond = (outcome: Outcome) =>
+        respondWithKey(request, outcome, resource, (ticket) => callHandler(resource, request, ticket));
+      return { name: resource.path, resource, respond };
+    }
+    const answerFile = findFile(request);
+    if (answerFile !== undefined) return { name: "static", respond: answerFile };
+    const respond = (outcome: Outcome) =>
+      respondWithKey(request, outcome, { cost: 1 }, () => ({ problem: new Problem("ROUTE_NOT_FOUND") }));
+    return { name: "unmatched", respond };
+  }
+
+  async function respondWithKey(
+    request: HttpRequest,
+    outcome: Outcome,
+    resource: Pick<Resource, "cost" | "formatProblem">,
+    call: (ticket: Ticket) => ReturnType<typeof callHandler>,
+  ): Promise<Answer> {
+    const arrival = { token: request.readToken(), address: request.addressBucket };
+    const admitted = await admission.admit(arrival, resource.cost);
+    outcome.key = admitted.key;
+    if (admitted.outcome === "refused") return refuse(request, admitted, resource);
+    let result: Reply | Failure;
+    try {
+      result = await call(admitted);
+    } catch (error) {
+      result = { problem: Problem.from(error) };
+    }
+    if (!("problem" in result)) return { reply: result, quota: admitted.quota };
+    if (result.problem.code === "SERVICE_UNAVAILABLE") {
+      await admitted.refund().catch((error: unknown) => {
+        log.error({ requestId: request.id, error }, "could not refund the units of a failed request");
+      });
+    }
+    return refuse(request, { ...result, quota: admitted.quota }, resource);
+  }
+
+  function logFault({ id }: HttpRequest, { status, code, cause }: Problem): void {
+    if (status < 500 || cause === undefined) return;
+    log.error({ requestId: id, code, error: cause }, "request failed");
+  }
+
   const app = express();
   app.disable("x-powered-by");
+  app.enable("case sensitive routing");
+  app.enable("strict routing");
   // Without `maxKeys: 0` the parser ignores all parameters after the thousandth.
   app.set("query parser", (text: string | null) => parse(text ?? "", "&", "=", { maxKeys: 0 }));
-  trustProxies(app, config.trustedProxies);
-  app.use(startResponse);
-  // Before `recordRequest`, so that probes are neither logged nor measured.
-  app.use(answerProbes(deps));
-  app.use(recordRequest(deps));
-  if (tracing !== undefined) app.use(tracing.traceRequest);
-  app.use(admission.refuseMalformed);
-  app.options(/.*/, answerPreflight(admission));
-  app.use(...routers);
-  // The routers call admission for their own paths. This call is for unknown paths.
-  app.use(serveNotFoundPage, admission.admit, routeNotFound, answerProblems(deps));
+  for (const resource of resources) {
+    app.route(expressPath(resource.path)).all((req, res) => handle(req, res, resource));
+  }
+  for (const path of probePaths) app.route(path).all(handleProbe);
+  app.use((req, res) => handle(req, res));
+  // Only a fault of this file leads here. Express recognises an error handler by its four parameters.
+  app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => giveUp(res, error));
   return app;
 }
 
-const routeNotFound: RequestHandler = () => {
-  throw new Problem("ROUTE_NOT_FOUND");
-};
-
-/** Creates the request context, and sets the headers that all responses have. */
-const startResponse: RequestHandler = (req, res, next) => {
-  const context = createRequestContext(req);
-  res.locals.context = context;
-  res.setHeader("X-Request-Id", context.id);
-  res.setHeader("Cache-Control", "no-store");
-  res.setHeader("X-Content-Type-Options", "nosniff");
-  if (req.headers.origin !== undefined) exposeToAnyOrigin(res);
-  next();
-};
-
-function recordRequest({ log, metrics, monotonicNow }: AppDeps): RequestHandler {
-  return (req, res, next) => {
-    const startedAtMs = monotonicNow();
-    const context = contextOf(res);
-    metrics.started(req.method, context.scheme);
-    res.on("close", () => {
-      const durationMs = monotonicNow() - startedAtMs;
-      // 499 is nginx's status for a client that closed the connection before a response.
-      const status = res.headersSent ? res.statusCode : 499;
-      metrics.ended(context, req.method, status, durationMs);
-      log.info(logFields(req, res, context, status, durationMs), "request completed");
-    });
-    next();
-  };
+function callHandler(resource: Resource, request: HttpRequest, ticket: Ticket): Promise<Reply | Failure> | Failure {
+  const handler = handlerOf(resource, request.method);
+  if (handler === undefined) {
+    const allowed = allowedMethods(resource);
+    const problem = new Problem("METHOD_NOT_ALLOWED", `Only ${allowed} can be used here.`);
+    return { problem, headers: { Allow: allowed } };
+  }
+  if (request.mediaType === undefined) return { problem: notAcceptable(resource) };
+  return handler(request, ticket);
 }
 
-function logFields(req: Request, res: Response, context: RequestContext, status: number, durationMs: number): object {
-  const { id, traceId, clientAddress, route, operation, problemCode } = context;
-  const key = context.key ?? context.rejectedKey;
-  return {
-    requestId: id,
-    traceId,
-    clientAddress,
-    method: req.method,
-    route,
-    status,
-    // Rounded to microseconds.
-    durationMs: Math.round(durationMs * 1_000) / 1_000,
-    operationType: operation?.type,
-    operationName: operation?.name,
-    cost: operation?.cost,
-    account: key && `${key.accountId}`,
-    key: key && `${key.id}`,
-    code: problemCode,
-    aborted: res.writableFinished ? undefined : true,
-  };
+function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
+  const names = mediaTypes.map((mediaType) => mediaType.split(";", 1)[0]);
+  return new Problem("NOT_ACCEPTABLE", `The Accept header excludes ${names.join(" and ")}.`);
+}
+
+function refuse(
+  { mediaType = jsonMediaType }: HttpRequest,
+  { problem, quota, operation, headers }: Failure & { readonly quota: QuotaReport },
+  { formatProblem }: Pick<Resource, "formatProblem"> = {},
+): Answer {
+  const reply = problemReply(problem, formatProblem?.(problem, quota));
+  return { reply: { ...reply, operation, headers: { ...headers, "Content-Type": mediaType } }, quota };
+}
+
+/**
+ * The path for Express. Not `/v1/pets/:petId`: Express decodes parameters before admission, and throws if a path is not
+ * percent-encoded UTF-8.
+ */
+function expressPath(path: string): string | RegExp {
+  return path.includes("{") ? new RegExp(`^${path.replace(/\{\w+\}/g, "[^/]+")}$`) : path;
+}
+
+function handlerOf(resource: Resource, method: string): Handler | undefined {
+  if (method === "GET" || method === "HEAD") return resource.GET;
+  return method === "POST" ? resource.POST : undefined;
+}
+
+/** The value of the Allow header. */
+function allowedMethods({ GET, POST }: Resource): string {
+  return [...(GET ? ["GET", "HEAD"] : []), ...(POST ? ["POST"] : [])].join(", ");
 }

@@ -1,15 +1,8 @@
 /** The order in which a body is read and parsed, in both APIs: nothing is parsed for a client that must not send it. */
-import { requireScope } from "@petstore/core";
-import type { Request, Response } from "express";
+import { requireScope, type Ticket } from "@petstore/core";
 import type { AccountTurns } from "./account-turns.js";
-import type { Admission } from "./admission.js";
-import { parseBody, readBody } from "./body.js";
-import { admittedKeyOf } from "./request-context.js";
-
-export interface JsonInputDeps {
-  readonly admission: Pick<Admission, "confirmKey">;
-  readonly accountTurns: AccountTurns;
-}
+import { parseBody } from "./body.js";
+import type { HttpRequest } from "./http-request.js";
 
 export interface JsonInputOptions {
   readonly maxDepth?: number;
@@ -18,31 +11,37 @@ export interface JsonInputOptions {
 }
 
 /**
- * The JSON body of an admitted request, integers as bigint. Throws INSUFFICIENT_SCOPE, the problems of `readBody`,
- * `confirmKey` and `parseBody`, and SERVICE_UNAVAILABLE if too many bodies of the account wait.
+ * The JSON body of an admitted request, integers as bigint. Throws INSUFFICIENT_SCOPE, the problems of `body.ts`, those of
+ * `ticket.confirm`, and SERVICE_UNAVAILABLE if too many bodies of the account wait.
  */
 export async function readJson(
-  req: Request,
-  res: Response,
-  { admission, accountTurns }: JsonInputDeps,
+  request: HttpRequest,
+  ticket: Ticket,
+  accountTurns: AccountTurns,
   { maxDepth, scope }: JsonInputOptions = {},
 ): Promise<unknown> {
-  if (scope !== undefined) requireScope(admittedKeyOf(res).scope, scope);
-  const body = await readBody(req, res);
-  await admission.confirmKey(req, res);
-  // The scope of the key may have changed while the body arrived.
-  if (scope !== undefined) requireScope(admittedKeyOf(res).scope, scope);
-  return inTurn(accountTurns, res, body.length, () => parseBody(body, maxDepth));
+  if (scope !== undefined) requireScope(ticket.caller, scope);
+  const wasComplete = request.isComplete;
+  const body = await request.readBody();
+  // A body can take 30 s, and the key may have changed meanwhile.
+  if (!wasComplete) await ticket.confirm();
+  if (scope !== undefined) requireScope(ticket.caller, scope);
+  return inTurn(accountTurns, request, ticket, body.length, () => parseBody(body, maxDepth));
 }
 
 /**
- * 16 KiB: about 100 small bodies, or one long body, are parsed in one turn. More bodies per turn would make others wait, and
- * fewer would spread the creates of one moment over many inserts (decision 0016).
+ * 16 KiB: about 100 small bodies, or one long body, are parsed in one turn. More bodies per turn would make others wait. With
+ * fewer, an account that sends many small ones would wait for the event loop after each.
  */
 const bytesPerTurn = 16_384;
 
 /** Parses input of an admitted request, in a turn of its account. */
-export function inTurn<T>(turns: AccountTurns, res: Response, bytes: number, parse: () => T): T | Promise<T> {
-  const { accountId } = admittedKeyOf(res);
-  return turns.run({ accountId, bytes, cost: bytes / bytesPerTurn, response: res }, parse);
+export function inTurn<T>(
+  turns: AccountTurns,
+  { response }: Pick<HttpRequest, "response">,
+  { caller: { accountId } }: Ticket,
+  bytes: number,
+  parse: () => T,
+): T | Promise<T> {
+  return turns.run({ accountId, bytes, cost: bytes / bytesPerTurn, response }, parse);
 }

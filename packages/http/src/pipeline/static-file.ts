@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from "node:fs";
 import { extname, join, relative, sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { jsonMediaType } from "./json-response.js";
+import { jsonMediaType } from "../server/media-types.js";
 
 /** A file that is served from memory. */
 export interface StaticFile {
@@ -12,7 +12,7 @@ export interface StaticFile {
   readonly content: Buffer;
   /** The preferred form comes first. */
   readonly compressedForms: readonly CompressedForm[];
-  readonly headers: Map<string, string>;
+  readonly headers: Readonly<Record<string, string>>;
 }
 
 interface CompressedForm {
@@ -91,19 +91,19 @@ export function createStaticFile(path: string, text: string): StaticFile {
   return { path, content, compressedForms, headers: headersOf(extname(path), content) };
 }
 
-function headersOf(extension: string, content: Buffer, contentSecurityPolicy = strictPolicy): Map<string, string> {
+function headersOf(extension: string, content: Buffer, contentSecurityPolicy = strictPolicy): StaticFile["headers"] {
   const mediaType = mediaTypes[extension];
   if (mediaType === undefined) throw new Error(`the media type of *${extension} is unknown`);
   const digest = createHash("sha256").update(content).digest("base64url");
-  return new Map([
-    ["Content-Type", mediaType],
+  return {
+    "Content-Type": mediaType,
     // The browser revalidates each file (RFC 9110 section 13.1.2), so a new page never loads an old script.
-    ["Cache-Control", "no-cache"],
+    "Cache-Control": "no-cache",
     // A weak tag, because the compressed forms have other bytes and the same meaning.
-    ["ETag", `W/"${digest.slice(0, 22)}"`],
-    ["Vary", "Accept-Encoding"],
-    ["Content-Security-Policy", contentSecurityPolicy],
-    ["Cross-Origin-Opener-Policy", "same-origin"],
-    ["Referrer-Policy", "no-referrer"],
-  ]);
+    ETag: `W/"${digest.slice(0, 22)}"`,
+    Vary: "Accept-Encoding",
+    "Content-Security-Policy": contentSecurityPolicy,
+    "Cross-Origin-Opener-Policy": "same-origin",
+    "Referrer-Policy": "no-referrer",
+  };
 }

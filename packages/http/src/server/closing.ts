@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Problem } from "@petstore/core";
-import type { Connection } from "./connections.js";
-import type { ServerLimits } from "./server.js";
+import type { Connection } from "./connection.js";
+import type { ServerLimits } from "./limits.js";
 
 /** Resolves when all of `connection.responses` are sent, or the connection is lost. */
 function responsesSent(connection: Connection): Promise<void> {

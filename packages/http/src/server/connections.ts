@@ -1,25 +1,11 @@
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";
-import { addressBucket } from "../pipeline/client-identity.js";
-import { hasClearFraming } from "../pipeline/validate-request-message.js";
+import { addressBucket } from "./client-identity.js";
 import { closeGracefully, closeSlowReaders, dropFurtherRequests } from "./closing.js";
-import type { ServerLimits } from "./server.js";
-
-export interface Connection {
-  readonly socket: Socket;
-  /** Oldest request first. Responses close in this order. Closed ones are removed when the next request arrives. */
-  readonly responses: ServerResponse[];
-  /** Requests that wait for their turn. Their responses are in `responses` already. */
-  readonly waiting: (() => void)[];
-  /** False after `stopReading`: further bytes are dropped. */
-  isParsing: boolean;
-  /** Later requests are dropped. */
-  hasLastRequest: boolean;
-  /** The response that the client was reading at the last check for slow readers, and for how long. */
-  slowRead: { readonly response: ServerResponse; readonly forMs: number } | undefined;
-  readonly lingerMs: number;
-}
+import type { Connection } from "./connection.js";
+import type { ServerLimits } from "./limits.js";
+import { hasClearFraming } from "./validate-request-message.js";
 
 export interface Connections {
   get(socket: Duplex): Connection | undefined;
@@ -166,8 +152,15 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
 }
 
 function createConnection(socket: Socket, lingerMs: number): Connection {
-  const state = { isParsing: true, hasLastRequest: false, slowRead: undefined };
-  const connection: Connection = { socket, responses: [], waiting: [], lingerMs, ...state };
+  const connection: Connection = {
+    socket,
+    responses: [],
+    waiting: [],
+    isParsing: true,
+    hasLastRequest: false,
+    slowRead: undefined,
+    lingerMs,
+  };
   // A reset can come while Node has no error listener on the socket. 'close' follows, so nothing more is needed.
   socket.on("error", () => {});
   // Node calls `destroySoon` after a response with `Connection: close`. If input is unread, the kernel then sends RST, and a

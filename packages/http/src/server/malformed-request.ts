@@ -1,7 +1,8 @@
 import type { Server } from "node:http";
 import { Problem } from "@petstore/core";
 import { failBody, stopReading } from "./closing.js";
-import type { Connection, Connections } from "./connections.js";
+import type { Connection } from "./connection.js";
+import type { Connections } from "./connections.js";
 
 /**
  * Handles bad syntax, bad framing and timeouts. If the app already has the request, the body ends with the problem, and the

@@ -1,8 +1,8 @@
 import type { ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import { closeGracefully, failBody, stopReading } from "./closing.js";
-import type { Connection } from "./connections.js";
-import type { ServerLimits } from "./server.js";
+import type { Connection } from "./connection.js";
+import type { ServerLimits } from "./limits.js";
 
 /** Drops the rest of a body that the app did not read, up to `maxDrainedBytes`, so that the client can read the response. */
 export function drainUnreadBody(connection: Connection, response: ServerResponse, limits: ServerLimits): void {

@@ -1,46 +1,33 @@
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
+import { trustProxies } from "./client-identity.js";
 import { respondLast } from "./closing.js";
-import { type Connection, type Connections, trackConnections } from "./connections.js";
+import type { Connection } from "./connection.js";
+import { type Connections, trackConnections } from "./connections.js";
+import { defaultLimits, type ServerLimits } from "./limits.js";
 import { findMalformedRequests } from "./malformed-request.js";
 import { drainUnreadBody, refuseTinyChunks } from "./request-body.js";
 
-const defaultLimits = {
-  /** From the first byte of a request, or from the opening of the connection, to the end of the headers. */
-  headersTimeoutMs: 10_000,
-  /** From the same start as `headersTimeoutMs` to the end of the body, also of a refused body. */
-  requestTimeoutMs: 30_000,
-  timeoutCheckMs: 5_000,
-  /** No traffic for this time during a request. Longer than `requestTimeoutMs` plus two checks, so that 408 comes first. */
-  stallTimeoutMs: 45_000,
-  /** Time for a client to read a whole response, even if it reads steadily. */
-  responseTimeoutMs: 30_000,
-  /** Time for a client to read the last response after the server has stopped sending. */
-  lingerMs: 1_000,
-  /** 16 MiB, chunk headers included. If the rest of a refused body is longer, the connection is closed. */
-  maxDrainedBytes: 16_777_216,
-  /** Further connections are closed at once. 0 means no limit. */
-  maxConnectionsPerAddress: 1_000,
-  /**
-   * With this many unanswered requests in the process, the second one of a connection is its last. Only clients that pipeline
-   * have a second one.
-   */
-  maxOutstandingRequests: 1_000,
-};
-
-export type ServerLimits = Readonly<typeof defaultLimits>;
+export interface GuardedServer extends Pick<Connections, "drain"> {
+  readonly server: Server;
+}
 
 /**
- * The app responds to all requests, also to malformed ones. Node creates no request object for input that it cannot parse. So
- * this function creates one, and calls `request.destroy(problem)`. The app finds the problem in `request.errored`.
+ * Guards the app: limits time, size and number of what clients send, and passes only messages with a clear end to it. Of this
+ * folder, the app needs only `readMessageHead`.
+ *
+ * The app responds to all requests, including malformed ones. Node creates no request object for input that it cannot parse. So
+ * this function creates one, and calls `request.destroy(problem)`. `readMessageHead` finds the problem in `request.errored`.
  */
 export function createHttpServer(
   app: Express,
   onRefused: (error: Error) => void,
   changedLimits: Partial<ServerLimits>,
-): { readonly server: Server; readonly connections: Connections } {
+  trustedProxies: readonly string[] = [],
+): GuardedServer {
   const limits = { ...defaultLimits, ...changedLimits };
+  trustProxies(app, trustedProxies);
   const messages = createMessageClasses(app);
 
   const server = createServer({
@@ -101,7 +88,7 @@ export function createHttpServer(
     request.destroy(problem);
     answerLast(connection, request);
   });
-  return { server, connections };
+  return { server, drain: connections.drain };
 }
 
 /**

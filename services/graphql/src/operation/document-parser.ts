@@ -1,4 +1,5 @@
 /** Parses and validates documents within a budget: the limits are checked before the work that they bound. */
+import { hash } from "node:crypto";
 import { Problem } from "@petstore/core";
 import {
   type DocumentNode,
@@ -12,7 +13,7 @@ import {
   TokenKind,
   validate,
 } from "graphql";
-import { formatProblem } from "../error-response.js";
+import { formatProblem } from "../graphql-errors.js";
 import { selectionFault } from "./selection-fault.js";
 
 /** Comments and white space do not count. */
@@ -43,6 +44,8 @@ export interface ValidDocument {
   readonly kind: "valid";
   readonly text: string;
   readonly document: DocumentNode;
+  /** The SHA-256 of the text, in lower-case hexadecimal digits. */
+  readonly digest: string;
 }
 
 export type ParsedDocument =
@@ -74,7 +77,7 @@ export function parseDocument(schema: GraphQLSchema, text: string): ParsedDocume
   // Above the limit, graphql adds one more error, which states the limit.
   if (errors.length > 0) return refused("GRAPHQL_VALIDATION_FAILED", errors.slice(0, maxErrors));
   dropComments(document);
-  return { kind: "valid", text, document };
+  return { kind: "valid", text, document, digest: hash("sha256", text, "hex") };
 }
 
 /** An upper bound of the heap that a cache uses for it. */

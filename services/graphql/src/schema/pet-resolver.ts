@@ -1,26 +1,20 @@
-import type { Catalogue, Pet, Problem } from "@petstore/core";
-import type { Response } from "express";
-import type { DocumentNode, GraphQLInputObjectType, GraphQLSchema } from "graphql";
+import type { Caller, Pet } from "@petstore/core";
+import type { GraphQLInputObjectType, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";
+import type { OperationCatalogue } from "../operation/operation-catalogue.js";
+import type { Plan } from "../operation/plan-operation.js";
 import { PetConnectionType } from "./pet-connection-type.js";
 import { NewPetInput, PetType, petStatusEnum, withoutNulls } from "./pet-types.js";
 
 /** The context value of one operation, for the plugins and the resolvers. */
 export interface OperationContext {
-  readonly res: Response;
-  readonly document: DocumentNode;
-  /** As the key was when the operation was admitted. All fields of a query begin at once, so they use this. */
-  readonly catalogue: Catalogue;
-  readonly accountId: bigint;
-  /**
-   * The catalogue for the key as it is now. The fields of a mutation run one after another, and the last can begin long after
-   * admission. Throws a problem with 401 or 403 if the key or its account may no longer be used, or SERVICE_UNAVAILABLE.
-   */
-  currentCatalogue(): Promise<Catalogue>;
-  /** The results of `createPet`. `replayed`: an earlier request with the same idempotency key created the pet. */
-  readonly createResults: { readonly replayed: boolean }[];
-  /** All problems of the operation and its fields. */
-  readonly problems: Problem[];
+  /** As the key was when the operation was admitted. */
+  readonly caller: Caller;
+  readonly catalogue: OperationCatalogue;
+  /** What the operation costs, or why it is refused. */
+  readonly plan: Plan;
+  /** Reserves this cost in place of the unit of the admission. Throws the problem if the quota refuses. */
+  extend(cost: number): Promise<void>;
 }
 
 /** The schema of the API. Core validates the values, so type-graphql does not. */
@@ -64,25 +58,21 @@ class PetResolver {
     after: string | null,
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
   ): Promise<PetConnectionType> {
-    const page = await catalogue.listAsConnection({ first, status: status ?? undefined, after: after ?? undefined });
+    const page = await catalogue.listAsConnection({
+      first,
+      status: status ?? undefined,
+      after: after ?? undefined,
+    });
     // A cursor names a pet of this list, and pets are never removed. So a page after a cursor has a previous page.
     return new PetConnectionType(page, after != null);
   }
 
   @Mutation(() => PetType, { description: "Adds a pet." })
   async createPet(
-    @Ctx() { currentCatalogue, accountId, createResults }: OperationContext,
+    @Ctx() { catalogue }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,
     @UncheckedInput() input: unknown,
   ): Promise<Pet> {
-    const catalogue = await currentCatalogue();
-    const created = await catalogue.create({
-      accountId,
-      input,
-      subject: "input",
-      idempotencyKey: idempotencyKey ?? undefined,
-    });
-    createResults.push(created);
-    return created.pet;
+    return catalogue.create({ input, idempotencyKey: idempotencyKey ?? undefined });
   }
 }

@@ -1,6 +1,7 @@
 import { type DatabaseConfig, explainEncoding, pendingMigrations } from "@petstore/core";
 import type { Client } from "pg";
 import { explainDatabase, withClient } from "../command-context.js";
+import { checkInserts } from "./check-inserts.js";
 import { checkReplication } from "./check-replication.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
@@ -25,6 +26,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         checkRole(role),
         ...(await checkReplication(client, role.name)),
         await checkMigrations(url),
+        await checkInserts(client, config.writeTimeoutMs),
         await compareClocks("database clock", now, readClock),
         checkPooler(config, await isPooled(client), statementTimeoutMs),
         ...(directUrl === undefined ? [] : await checkDirect(directUrl)),

@@ -11,14 +11,8 @@ import { type ApiName, createResponseFaults } from "../apis/response-faults.js";
 import { createRestApi } from "../apis/rest-api.js";
 import { newAddress, openRunningStore, withinOneMinute } from "../running-store.js";
 import type { Catalogue, Request, Row } from "./row.js";
-import { categoryIdRows } from "./rows/category-ids.js";
-import { idempotencyRows } from "./rows/idempotency.js";
-import { keyRows } from "./rows/keys.js";
-import { listRows } from "./rows/lists.js";
-import { nameRows } from "./rows/names.js";
-import { newPetRows } from "./rows/new-pets.js";
-import { quotaRows, quotaSettings } from "./rows/quotas.js";
-import { requestRows } from "./rows/requests.js";
+import { quotaSettings } from "./rows/quotas.js";
+import { subjects } from "./subjects.js";
 
 const store = await shared(openRunningStore({ environment: quotaSettings }));
 const document = (await (await fetch(`${store.originOf("rest")}/openapi.json`)).json()) as OpenApi;
@@ -35,16 +29,7 @@ const catalogue = await fillCatalogue();
 /** The responses that were compared with those of REST. */
 const compared = new Map<string, number>();
 
-describe.each<[string, readonly Row[]]>([
-  ["lists", listRows],
-  ["new pets", newPetRows],
-  ["names", nameRows],
-  ["category ids", categoryIdRows],
-  ["API keys and permissions", keyRows],
-  ["quotas", quotaRows],
-  ["idempotency", idempotencyRows],
-  ["requests", requestRows],
-])("%s", (_subject, rows) => {
+describe.each(Object.entries(subjects))("%s", (_subject, rows) => {
   for (const row of rows) it(row.title, () => withinOneMinute(() => sendThroughAll(row)));
 });
 

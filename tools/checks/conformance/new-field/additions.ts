@@ -17,10 +17,7 @@ export const typeAdditions: Additions = {
 export const additions: Additions = {
   "packages/core/src/pets/pet-queries.ts": [
     ['"pets.status"', ', "pets.nickname"'],
-    ['status: { name: "status", type: "pet_status" },', 'nickname: { name: "nickname", type: "text" },'],
-  ],
-  "packages/core/src/pets/pet-inserts.ts": [
-    ["status: newPets.map(({ status }) => status),", "nickname: newPets.map(({ nickname }) => nickname),"],
+    ['  status: "status",', '\n  nickname: "nickname",'],
   ],
   "packages/core/src/pets/idempotency.ts": [
     ["digestPet({ name, categoryId, status", ", nickname"],

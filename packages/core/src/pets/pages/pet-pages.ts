@@ -11,10 +11,9 @@
  */
 import type { Database } from "../../database/database.js";
 import { databaseUnavailable } from "../../database/database-errors.js";
-import { decodeCursor, encodeCursor } from "../cursor.js";
+import { encodeCursor } from "../cursor.js";
 import type { Pet, PetStatus } from "../pet.js";
 import { selectPets, selectPetsByStatus } from "../pet-queries.js";
-import type { ListPets } from "../validation.js";
 import type { KeptPages } from "./kept-pages.js";
 import type { SettledIds } from "./settled-ids.js";
 
@@ -32,9 +31,9 @@ export interface PetPage {
 export interface PetPages {
   /**
    * `next`: the client gets the cursor of the next page. `all`: it gets a cursor for each pet, and continues from the last
-   * page too. Throws INVALID_CURSOR and SERVICE_UNAVAILABLE.
+   * page too. Throws SERVICE_UNAVAILABLE.
    */
-  read(list: ListPets, cursors: "next" | "all"): Promise<PetPage>;
+  read(range: PageRange, cursors: "next" | "all"): Promise<PetPage>;
   /** How many pages lack a cursor, because an insert stayed open for too long. */
   shortened(): number;
 }
@@ -45,7 +44,8 @@ interface PetPagesDeps {
   readonly keptPages: KeptPages<PetPage>;
 }
 
-interface Range {
+export interface PageRange {
+  /** The page begins behind this id. 0 is the first page. */
   readonly after: bigint;
   readonly limit: number;
   readonly status: PetStatus | undefined;
@@ -71,7 +71,7 @@ export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps
    * Several requests share a read only if its page was settled before. The last page must be read for each request, because a
    * client finds the pet that it has just created there.
    */
-  async function shareRead(key: string, range: Range): Promise<ReadPage> {
+  async function shareRead(key: string, range: PageRange): Promise<ReadPage> {
     const running = keptPages.isExpected(key) ? inFlight.get(key) : undefined;
     if (running !== undefined) {
       const shared = await running;
@@ -86,7 +86,7 @@ export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps
     }
   }
 
-  async function readPage(key: string, { after, limit, status }: Range): Promise<ReadPage> {
+  async function readPage(key: string, { after, limit, status }: PageRange): Promise<ReadPage> {
     const epoch = settledIds.epoch();
     const settledBefore = settledIds.current();
     const read = keptPages.startRead();
@@ -106,10 +106,8 @@ export function createPetPages({ database, settledIds, keptPages }: PetPagesDeps
   }
 
   return {
-    async read({ limit, status, cursor }, cursors) {
-      // Identifiers begin at 1.
-      const after = cursor === undefined ? 0n : decodeCursor(cursor, status);
-      const range = { after, limit, status };
+    async read(range, cursors) {
+      const { after, limit, status } = range;
       const key = `${status} ${limit} ${after}`;
       const kept = keptPages.get(key);
       if (kept !== undefined) return kept;

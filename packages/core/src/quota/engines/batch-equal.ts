@@ -5,12 +5,16 @@ import type { Reservation } from "../quota.js";
 const maxBatchSize = 64;
 
 /**
- * Makes one call for all equal reservations of one event loop iteration, at most 64 at a time. `call` gets the reservation and
- * the number of requests, and resolves with one result for each, in order. In traces, the call belongs to the first request.
+ * Combines reservations, because clients that share a key send many at once (decision 0016). Reservations are equal if they have
+ * the same account, key, limits and cost. All equal ones of one event loop iteration are one call, at most 64 at a time.
+ *
+ * `call` gets the reservation and the number of requests, and resolves with one result for each, in order. In traces, the call
+ * belongs to the first request.
  */
 export function batchEqual<Result>(
   call: (reservation: Reservation, times: number) => Promise<readonly Result[]>,
 ): (reservation: Reservation) => Promise<Result> {
+  /** The reservations of this iteration, in one DataLoader for each set of equal ones. `undefined` if there are none yet. */
   let loaders: Map<string, DataLoader<Reservation, Result>> | undefined;
 
   return (reservation) => {

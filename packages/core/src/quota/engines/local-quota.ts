@@ -23,7 +23,11 @@ export interface LocalQuotaOptions {
   readonly capacity?: number;
 }
 
-type UsedWindows = Record<"minute" | "day", UsedUnits>;
+/** The used units of an account, each in the last window in which units were reserved. */
+interface UsedWindows {
+  minute: UsedUnits;
+  day: UsedUnits;
+}
 
 interface Ledger extends UsedWindows {
   readonly penalties: Map<string, Penalty>;
@@ -31,7 +35,7 @@ interface Ledger extends UsedWindows {
 
 export interface LocalQuota extends Quota, Penalties {
   /** `share` is the part of the limits that this process may grant. Bans depend on the whole limits. */
-  decide(reservation: Reservation, share: Limits, heldIn?: Windows): Decision;
+  decide(reservation: Reservation, share: Limits, receipt?: Windows): Decision;
   /** Replaces the units of an account. */
   seed(account: string, used: UsedWindows): void;
   /** Begins or ends the ban of a key as Redis has decided. */
@@ -46,7 +50,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   const { now, banPolicy = defaultBanPolicy, capacity = 100_000 } = options;
   const ledgers = createLruCache<Ledger>(capacity);
 
-  function decide({ account, key, limits, cost }: Reservation, share: Limits, heldIn?: Windows): Decision {
+  function decide({ account, key, limits, cost }: Reservation, share: Limits, receipt?: Windows): Decision {
     const nowMs = now();
     const ledger = ledgers.get(account) ?? openLedger(account);
     const windows = windowsAt(nowMs, ledger, share);
@@ -54,7 +58,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     if (penalty !== undefined && penalty.bannedUntilMs > nowMs)
       return bannedDecision(mode, windows, { bannedUntilMs: penalty.bannedUntilMs, beginsBan: false }, cost);
     if (cost > share.perMinute || cost > share.perDay) return { outcome: "impossible", mode, ...windows };
-    const before = heldIn === undefined ? windows : withoutHeldUnit(windows, heldIn);
+    const before = receipt === undefined ? windows : withoutHeldUnit(windows, receipt);
     // A refused extension keeps its held unit, so the units left for a retry are those of `windows`.
     const by = refusingWindow(windows, cost);
     if (by === undefined || refusingWindow(before, cost) === undefined) {
@@ -122,7 +126,7 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
     },
     decide,
     reserve: async (reservation) => decide(reservation, reservation.limits),
-    extend: async ({ heldIn, ...reservation }) => decide(reservation, reservation.limits, heldIn),
+    extend: async ({ receipt, ...reservation }) => decide(reservation, reservation.limits, receipt),
     async usage({ account, key, limits }) {
       const nowMs = now();
       const ledger = ledgers.get(account);
@@ -130,9 +134,9 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
       const bannedUntilMs = key === undefined ? 0 : (ledger?.penalties.get(key)?.bannedUntilMs ?? 0);
       return bannedUntilMs > nowMs ? { ...windows, bannedUntilMs } : windows;
     },
-    async refund({ account, limits, cost, heldIn }) {
+    async refund({ account, limits, cost, receipt }) {
       const ledger = ledgers.get(account);
-      if (ledger !== undefined) giveBack(ledger, cost, heldIn);
+      if (ledger !== undefined) giveBack(ledger, cost, receipt);
       return windowsAt(now(), ledger, limits);
     },
     async liftBan({ account, key, liftedAgoMs }) {
@@ -143,18 +147,18 @@ export function createLocalQuota(options: LocalQuotaOptions): LocalQuota {
   };
 }
 
-function withoutHeldUnit(windows: Windows, heldIn: Windows): Windows {
+function withoutHeldUnit(windows: Windows, receipt: Windows): Windows {
   const without = (window: "minute" | "day"): WindowState => {
     const state = windows[window];
-    return state.resetAtMs === heldIn[window].resetAtMs ? { ...state, used: Math.max(0, state.used - 1) } : state;
+    return state.resetAtMs === receipt[window].resetAtMs ? { ...state, used: Math.max(0, state.used - 1) } : state;
   };
   return { ...windows, minute: without("minute"), day: without("day") };
 }
 
-function giveBack(ledger: Ledger, units: number, heldIn: Windows): void {
+function giveBack(ledger: Ledger, units: number, receipt: Windows): void {
   for (const window of ["minute", "day"] as const) {
     const { used, resetAtMs } = ledger[window];
-    if (resetAtMs === heldIn[window].resetAtMs) ledger[window] = { used: Math.max(0, used - units), resetAtMs };
+    if (resetAtMs === receipt[window].resetAtMs) ledger[window] = { used: Math.max(0, used - units), resetAtMs };
   }
 }
 

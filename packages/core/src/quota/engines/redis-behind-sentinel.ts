@@ -28,10 +28,7 @@ export function openBehindSentinel(
     ...options,
     sentinels: [...sentinels],
     name,
-    ...(username && { username }),
-    ...(password && { password }),
-    ...(sentinelUsername && { sentinelUsername }),
-    ...(sentinelPassword && { sentinelPassword }),
+    ...withoutEmpty({ username, password, sentinelUsername, sentinelPassword }),
     ...(isTls && { tls: {}, sentinelTLS: {}, enableTLSForSentinelMode: true }),
     sentinelCommandTimeout: sentinelTimeoutMs,
     retryStrategy: retryDelayMs,
@@ -80,8 +77,7 @@ export function openSentinel(
 ): Redis {
   const sentinel = new Redis({
     ...address,
-    ...(sentinelUsername && { username: sentinelUsername }),
-    ...(sentinelPassword && { password: sentinelPassword }),
+    ...withoutEmpty({ username: sentinelUsername, password: sentinelPassword }),
     ...(isTls && { tls: {} }),
     retryStrategy,
     connectTimeout: sentinelTimeoutMs,
@@ -95,4 +91,12 @@ export function openSentinel(
   // Each failed attempt emits an error. Without a listener, ioredis would print it.
   sentinel.on("error", () => {});
   return sentinel;
+}
+
+/** Leaves out the values that are not set. ioredis would log in with an empty one. */
+function withoutEmpty<Name extends string>(
+  login: Readonly<Record<Name, string | undefined>>,
+): Partial<Record<Name, string>> {
+  const isSet = ([, value]: [string, string | undefined]) => value !== undefined && value !== "";
+  return Object.fromEntries(Object.entries<string | undefined>(login).filter(isSet)) as Partial<Record<Name, string>>;
 }

@@ -7,8 +7,16 @@ import type { Ban, Penalties } from "../penalties.js";
 import type { Limits } from "../plan.js";
 import type { Quota, Reservation, Usage } from "../quota.js";
 import { dayMs, minuteMs, type Windows } from "../window.js";
+import type { AccountCounts } from "./account-counts.js";
 import { batchEqual } from "./batch-equal.js";
-import { type AccountCounters, liftScript, readPenalty, reserveScript, unsyncedArguments } from "./reserve-script.js";
+import {
+  liftArguments,
+  liftScript,
+  type ReserveCall,
+  readPenalty,
+  reserveArguments,
+  reserveScript,
+} from "./reserve-script.js";
 
 export interface RedisQuotaOptions {
   readonly redis: Redis | Cluster;
@@ -17,20 +25,31 @@ export interface RedisQuotaOptions {
   readonly now?: () => number;
 }
 
-/** Rejects if Redis sends no reply, an error or an unexpected reply. `unsynced`: units that Redis does not know yet. */
+/**
+ * Rejects if Redis sends no reply, an error or an unexpected reply. The script first takes in the report of an instance, if
+ * there is one (`fallback/fallback-quota.ts`).
+ */
 export interface RedisQuota extends Quota, Penalties {
-  /** Decides equal reservations, one after another, in one script call. With `heldIn`, extends one unit. */
-  decide(reservation: Reservation, times: number, unsynced?: AccountCounters, heldIn?: Windows): Promise<Decision[]>;
-  usage(query: Parameters<Quota["usage"]>[0], unsynced?: AccountCounters): Promise<Usage>;
-  refund(refund: Parameters<Quota["refund"]>[0], unsynced?: AccountCounters): Promise<Windows>;
+  /** Decides equal reservations, one after another, in one script call. */
+  decide(reservation: Reservation, options: DecideOptions): Promise<Decision[]>;
+  usage(query: Parameters<Quota["usage"]>[0], report?: AccountCounts): Promise<Usage>;
+  refund(refund: Parameters<Quota["refund"]>[0], report?: AccountCounts): Promise<Windows>;
+}
+
+interface DecideOptions {
+  /** The number of reservations. */
+  readonly times: number;
+  readonly report: AccountCounts | undefined;
+  /** Extends the admission of one unit, instead of making a new reservation. `times` must then be 1. */
+  readonly receipt: Windows | undefined;
 }
 
 const mode = "shared";
 /** Begins every Redis key. Its version `2` changes only if an older release could not read the new values. */
 const prefix = "petstore:quota:2:";
-/** The keys of penalties. Those of the counters of accounts end with the brace. */
-const penaltyKeys = `${prefix}{*}:*`;
-const penaltyKey = /\{(.*)\}:(.*)$/;
+/** Matches the Redis keys of penalties. The Redis key of an account ends with the brace. */
+const anyPenaltyKey = `${prefix}{*}:*`;
+const accountAndKeyOfPenalty = /\{(.*)\}:(.*)$/;
 /** How many Redis keys one SCAN looks at: about 0.3 ms. Redis serves other calls between two of these steps. */
 const scanStep = 200;
 
@@ -39,59 +58,51 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   redis.defineCommand("petstoreReserve", { lua: reserveScript(banPolicy) });
   redis.defineCommand("petstoreLift", { lua: liftScript, numberOfKeys: 2 });
   const commands = redis as unknown as Commands;
-  const time = now ?? (() => "");
 
-  /** The script adds `unsynced`, gives units back, then reserves `cost`. A cost of 0 reserves nothing. `name` is for traces. */
+  /** `name` is for traces. */
   function callScript(
     name: "reserve" | "refund",
-    { account, key: apiKey, limits, cost }: Reservation,
-    { times = 1, unsynced, heldUnits = 1, heldIn }: ScriptOptions,
+    redisKeys: readonly string[],
+    call: Omit<ReserveCall, "nowMs">,
   ): Promise<Replies> {
-    const redisKeys = keysOf(account, apiKey);
+    const scriptArguments = reserveArguments({ ...call, nowMs: now?.() });
     return traceDatabaseCall("redis", name, () =>
-      commands.petstoreReserve(
-        redisKeys.length,
-        ...redisKeys,
-        time(),
-        limits.perMinute,
-        limits.perDay,
-        cost,
-        times,
-        ...(heldIn ? [heldUnits, heldIn.minute.resetAtMs - minuteMs, heldIn.day.resetAtMs - dayMs] : [0, 0, 0]),
-        ...(unsynced ? unsyncedArguments(unsynced) : []),
-      ),
+      commands.petstoreReserve(redisKeys.length, ...redisKeys, ...scriptArguments),
     );
   }
 
-  const decide: RedisQuota["decide"] = async (reservation, times, unsynced, heldIn) => {
-    const replies = await callScript("reserve", reservation, { times, unsynced, heldIn });
-    return replies.map((reply) => toDecision(reply, reservation.limits, reservation.cost));
+  const decide: RedisQuota["decide"] = async ({ account, key, limits, cost }, { times, report, receipt }) => {
+    const held = receipt && { units: 1, windows: receipt };
+    const replies = await callScript("reserve", keysOf(account, key), { limits, cost, times, held, report });
+    return replies.map((reply) => toDecision(reply, limits, cost));
   };
 
   return {
     decide,
-    reserve: batchEqual(decide),
-    async extend({ heldIn, ...reservation }) {
-      const [decision] = await decide(reservation, 1, undefined, heldIn);
+    reserve: batchEqual((reservation, times) => decide(reservation, { times, report: undefined, receipt: undefined })),
+    async extend({ receipt, ...reservation }) {
+      const [decision] = await decide(reservation, { times: 1, report: undefined, receipt });
       return decision as Decision;
     },
-    async usage(query, unsynced) {
-      const [reply] = await callScript("reserve", { ...query, cost: 0 }, { unsynced });
-      const windows = toWindows(reply, query.limits);
+    async usage({ account, key, limits }, report) {
+      const call = { limits, cost: 0, times: 1, held: undefined, report };
+      const [reply] = await callScript("reserve", keysOf(account, key), call);
+      const windows = toWindows(reply, limits);
       return reply[0] === "banned" ? { ...windows, bannedUntilMs: reply[6] } : windows;
     },
-    async refund({ account, limits, cost, heldIn }, unsynced) {
-      const [reply] = await callScript("refund", { account, limits, cost: 0 }, { unsynced, heldUnits: cost, heldIn });
+    async refund({ account, limits, cost: units, receipt }, report) {
+      const call = { limits, cost: 0, times: 1, held: { units, windows: receipt }, report };
+      const [reply] = await callScript("refund", keysOf(account, undefined), call);
       return toWindows(reply, limits);
     },
     async liftBan({ account, key: apiKey, liftedAgoMs }) {
       await traceDatabaseCall("redis", "lift ban", () =>
-        commands.petstoreLift(...keysOf(account, apiKey), time(), liftedAgoMs),
+        commands.petstoreLift(...keysOf(account, apiKey), ...liftArguments({ nowMs: now?.(), liftedAgoMs })),
       );
     },
     async penalties({ account, keys: apiKeys, limits }) {
       if (apiKeys.length === 0) return [];
-      const redisKeys = apiKeys.map((apiKey) => `${countersKey(account)}:${apiKey}`);
+      const redisKeys = apiKeys.map((apiKey) => penaltyKeyOf(account, apiKey));
       const [stored, nowMs] = await traceDatabaseCall("redis", "read penalties", () =>
         Promise.all([redis.mget(redisKeys), timeOf(redis)]),
       );
@@ -121,13 +132,13 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     const banned = new Map<string, Ban>();
     let cursor = "0";
     do {
-      const [next, redisKeys] = await server.scan(cursor, "MATCH", penaltyKeys, "COUNT", scanStep);
+      const [next, redisKeys] = await server.scan(cursor, "MATCH", anyPenaltyKey, "COUNT", scanStep);
       cursor = next;
       const nowMs = await timeOf(server);
       // Not one MGET, because the keys are in several slots of a cluster.
       const stored = await Promise.all(redisKeys.map((redisKey) => server.get(redisKey)));
       for (const [index, redisKey] of redisKeys.entries()) {
-        const [, account = "", key = ""] = penaltyKey.exec(redisKey) ?? [];
+        const [, account = "", key = ""] = accountAndKeyOfPenalty.exec(redisKey) ?? [];
         const { bannedUntilMs, episodeStartMs } = readPenalty(stored[index] ?? "");
         const sinceMs = nowMs - episodeStartMs;
         if (bannedUntilMs > nowMs) banned.set(redisKey, { account, key, bannedUntilMs, sinceMs });
@@ -137,22 +148,18 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
   }
 }
 
-interface ScriptOptions {
-  readonly times?: number;
-  readonly unsynced: AccountCounters | undefined;
-  readonly heldUnits?: number;
-  readonly heldIn?: Windows | undefined;
-}
-
-/** The Redis keys of an account's counters and, with `apiKey`, of the penalty of that API key. */
 function keysOf(account: string, apiKey: string | undefined): string[] {
-  // The braces make Redis Cluster keep an account and its penalties on one node.
-  const counters = countersKey(account);
-  return apiKey === undefined ? [counters] : [counters, `${counters}:${apiKey}`];
+  const accountKey = accountKeyOf(account);
+  return apiKey === undefined ? [accountKey] : [accountKey, penaltyKeyOf(account, apiKey)];
 }
 
-function countersKey(account: string): string {
+/** The braces make Redis Cluster keep an account and its penalties on one node. */
+function accountKeyOf(account: string): string {
   return `${prefix}{${account}}`;
+}
+
+function penaltyKeyOf(account: string, apiKey: string): string {
+  return `${prefix}{${account}}:${apiKey}`;
 }
 
 type Reply = readonly [
@@ -172,7 +179,7 @@ type Replies = readonly [Reply, ...Reply[]];
 
 /** The commands that `defineCommand` adds; ioredis does not type them. */
 interface Commands {
-  petstoreReserve(...keysAndArguments: (string | number | undefined)[]): Promise<Replies>;
+  petstoreReserve(...keysAndArguments: (string | number)[]): Promise<Replies>;
   petstoreLift(...keysAndArguments: (string | number)[]): Promise<null>;
 }
 

@@ -19,11 +19,12 @@ const banned: Decision = {
 
 describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, currentOutage: () => 1 });
+    const counts = createLastKnownCounts({ now, banPolicy, instances: 1 });
+    counts.beginOutage();
     return {
       ...counts,
-      reserve: async (reservation) => counts.decide(reservation, false),
-      extend: async ({ heldIn, ...reservation }) => counts.decide(reservation, false, heldIn),
+      reserve: async (reservation) => counts.decide(reservation),
+      extend: async ({ receipt, ...reservation }) => counts.decide(reservation, receipt),
     };
   }),
 );
@@ -59,25 +60,25 @@ describe("the last known counts while Redis is unavailable", () => {
   it("refuse a cost above the share, and call a cost above the limit impossible", () => {
     const { counts } = openInOutage({});
     const refused = { outcome: "refused", by: "minute", retryAtMs: noon + minuteMs, minute: { limit: 60, used: 30 } };
-    expect(counts.decide({ ...shop, cost: 31 }, false)).toMatchObject(refused);
-    expect(counts.decide({ ...shop, cost: 61 }, false)).toMatchObject({ outcome: "impossible" });
-    expect(counts.decide({ ...shop, cost: 30 }, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide({ ...shop, cost: 31 })).toMatchObject(refused);
+    expect(counts.decide({ ...shop, cost: 61 })).toMatchObject({ outcome: "impossible" });
+    expect(counts.decide({ ...shop, cost: 30 })).toMatchObject({ outcome: "admitted" });
   });
 
   it("keep a ban of Redis to its end, for its key alone", () => {
     const { counts, clock } = openInOutage({ known: banned });
     expect(grants(counts), "to other keys").toBe(30);
     clock.nowMs = bannedUntilMs - 1;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs });
+    expect(counts.decide(shop)).toMatchObject({ outcome: "banned", bannedUntilMs });
     clock.nowMs = bannedUntilMs;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    expect(counts.decide(shop)).toMatchObject({ outcome: "admitted" });
   });
 
   it("take the end of a ban from Redis, also if it is earlier than the one they know", () => {
-    const { counts, outages } = openInOutage({ known: banned });
+    const { counts } = openInOutage({ known: banned });
     counts.observe(shop, { ...banned, bannedUntilMs: noon + minuteMs });
-    outages.count = 2;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "banned", bannedUntilMs: noon + minuteMs });
+    counts.beginOutage();
+    expect(counts.decide(shop)).toMatchObject({ outcome: "banned", bannedUntilMs: noon + minuteMs });
   });
 
   it.each<[lifted: string, lift: (counts: LastKnownCounts) => unknown]>([
@@ -85,33 +86,33 @@ describe("the last known counts while Redis is unavailable", () => {
     ["by another process", (counts) => counts.observe(shop, admitted(2))],
     ["before the clock of Redis stepped back", (counts) => counts.observe(shop, { ...admitted(2), nowMs: noon - 1 })],
   ])("do not renew a ban that was lifted %s", async (_lifted, lift) => {
-    const { counts, outages } = openInOutage({ known: banned });
+    const { counts } = openInOutage({ known: banned });
     await counts.liftBan({ account: "shop", key: "1", liftedAgoMs: 1 });
-    expect(counts.decide(shop, false), "the ban began after that lift").toMatchObject({ outcome: "banned" });
+    expect(counts.decide(shop), "the ban began after that lift").toMatchObject({ outcome: "banned" });
     await lift(counts);
-    outages.count = 2;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted" });
+    counts.beginOutage();
+    expect(counts.decide(shop)).toMatchObject({ outcome: "admitted" });
   });
 
   it("ban a key that ignores refusals, by the account's limit and not by the share, until Redis decides again", () => {
     const banPolicy = { ...defaultBanPolicy, minimumStrikes: 1, strikesPerUnit: 1, graceMs: -1 };
-    const { counts, outages } = openInOutage({ banPolicy });
+    const { counts } = openInOutage({ banPolicy });
     const small = { ...shop, limits: { perMinute: 4, perDay: 100 } };
     // Its share is 2 units a minute, but it takes 4 strikes after the first refusal.
-    const outcomes = Array.from({ length: 7 }, () => counts.decide(small, false).outcome);
+    const outcomes = Array.from({ length: 7 }, () => counts.decide(small).outcome);
     expect(outcomes).toEqual([...Array(2).fill("admitted"), ...Array(4).fill("refused"), "banned"]);
     counts.observe(small, admitted(0));
-    outages.count = 2;
-    expect(counts.decide(small, false).outcome).toBe("refused");
+    counts.beginOutage();
+    expect(counts.decide(small).outcome).toBe("refused");
   });
 
   it("keep the windows of the clock of Redis when the clock of this machine is an hour ahead", () => {
     const { counts, clock } = openInOutage({ known: admitted(40), startMs: noon + 60 * minuteMs });
     expect(grants(counts)).toBe(10);
     clock.nowMs += minuteMs - 1;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
+    expect(counts.decide(shop)).toMatchObject({ outcome: "refused", retryAtMs: noon + minuteMs });
     clock.nowMs += 1;
-    expect(counts.decide(shop, false)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
+    expect(counts.decide(shop)).toMatchObject({ outcome: "admitted", nowMs: noon + minuteMs });
   });
 
   it("forget the account that was idle longest beyond 100,000 accounts, so memory stays bounded", () => {
@@ -121,47 +122,59 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts)).toBe(30);
   });
 
-  it("are not told to Redis without an outage: other instances may have refunded units since", () => {
+  it("are not reported to Redis without an outage: other instances may have refunded units since", () => {
     const { counts } = openInOutage({});
     counts.observe(shop, admitted(40));
-    expect(counts.drainUnsynced("shop")).toBeUndefined();
+    expect(counts.takeReport("shop")).toBeUndefined();
+  });
+
+  it.each([
+    ["that were granted, once", () => {}, [40, 1]],
+    ["as known, if they were in a report without a reply", loseReport, [41, 0]],
+    ["again, if the reply to their report was an error", refuseReport, [40, 1]],
+  ] as const)("report units %s", (_when, earlierReport, [knownUsed, owedUnits]) => {
+    const { counts } = openInOutage({ known: admitted(40) });
+    localUnit(counts);
+    earlierReport(counts);
+    expect(reportedMinute(counts)).toEqual({ knownUsed, owedUnits });
+    expect(counts.takeReport("shop")).toBeUndefined();
   });
 
   it("take no refunded unit off a later minute", async () => {
     const { counts, clock } = openInOutage({});
-    const heldIn = localUnit(counts);
+    const receipt = localUnit(counts);
     clock.nowMs = noon + minuteMs;
     localUnit(counts);
-    await counts.refund({ ...shop, heldIn });
-    expect(toldToRedis(counts)).toBe("0+1");
+    await counts.refund({ ...shop, receipt });
+    expect(reportedMinute(counts)).toEqual({ knownUsed: 0, owedUnits: 1 });
   });
 });
 
 describe("an extension while Redis is unavailable", () => {
   const redisUnit = () => admitted(40);
-  it.each<[string, held: (counts: LastKnownCounts) => Admitted, boolean, cost: number, outcome: string, told: string]>([
-    ["is refused above this instance's share, without a change", redisUnit, false, 12, "refused", "40+0"],
-    ["counts as known to Redis if Redis may have executed it", redisUnit, true, 4, "admitted", "43+0"],
-    ["keeps a unit that was granted without Redis when it is refused", localUnit, false, 50, "refused", "40+1"],
-    ["keeps it too if Redis may have executed the extension", localUnit, true, 50, "refused", "40+1"],
-    ["keeps it when it is impossible", localUnit, false, 61, "impossible", "40+1"],
-  ])("%s", (_promise, held, mayHaveExecuted, cost, outcome, told) => {
+  it.each([
+    ["is refused above this instance's share, without a change", "decide", redisUnit, 12, "refused", [40, 0]],
+    ["counts as known to Redis if Redis may have executed it", "decideUnanswered", redisUnit, 4, "admitted", [43, 0]],
+    ["keeps a unit that was granted without Redis when it is refused", "decide", localUnit, 50, "refused", [40, 1]],
+    ["keeps it too if Redis may have executed the extension", "decideUnanswered", localUnit, 50, "refused", [40, 1]],
+    ["keeps it when it is impossible", "decide", localUnit, 61, "impossible", [40, 1]],
+  ] as const)("%s", (_promise, decide, held, cost, outcome, [knownUsed, owedUnits]) => {
     const { counts } = openInOutage({ known: admitted(40) });
-    expect(counts.decide({ ...shop, cost }, mayHaveExecuted, held(counts))).toMatchObject({ outcome });
-    expect(toldToRedis(counts)).toBe(told);
+    expect(counts[decide]({ ...shop, cost }, held(counts))).toMatchObject({ outcome });
+    expect(reportedMinute(counts)).toEqual({ knownUsed, owedUnits });
   });
 
   it("charges a later minute, or an account that was forgotten, all of its units", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
-    const heldIn = localUnit(counts);
+    const receipt = localUnit(counts);
     clock.nowMs = noon + minuteMs;
     localUnit(counts);
-    counts.decide({ ...shop, cost: 5 }, false, heldIn);
-    expect(toldToRedis(counts)).toBe("0+6");
+    counts.decide({ ...shop, cost: 5 }, receipt);
+    expect(reportedMinute(counts)).toEqual({ knownUsed: 0, owedUnits: 6 });
 
     const { counts: forgotten } = openInOutage({});
-    forgotten.decide({ ...shop, cost: 5 }, false, redisUnit());
-    expect(toldToRedis(forgotten)).toBe("0+5");
+    forgotten.decide({ ...shop, cost: 5 }, redisUnit());
+    expect(reportedMinute(forgotten)).toEqual({ knownUsed: 0, owedUnits: 5 });
   });
 });
 
@@ -173,15 +186,13 @@ interface Given {
   readonly startMs?: number;
 }
 
-/** The counts of one instance in its first outage. The test sets its clock and the number of outages. */
+/** The counts of one instance in its first outage. The test sets its clock. */
 function openInOutage({ known, instances = 2, banPolicy = defaultBanPolicy, startMs = noon }: Given) {
   const clock = { nowMs: startMs };
-  const outages = { count: 0 };
-  const currentOutage = () => outages.count;
-  const counts = createLastKnownCounts({ now: () => clock.nowMs, banPolicy, instances, currentOutage });
+  const counts = createLastKnownCounts({ now: () => clock.nowMs, banPolicy, instances });
   if (known !== undefined) counts.observe(shop, known);
-  outages.count = 1;
-  return { counts, clock, outages };
+  counts.beginOutage();
+  return { counts, clock };
 }
 
 /** An admission by Redis at noon. */
@@ -196,19 +207,29 @@ function admitted(minuteUsed: number, dayUsed = minuteUsed): Admitted {
 }
 
 function localUnit(counts: LastKnownCounts): Admitted {
-  return counts.decide(shop, false) as Admitted;
+  return counts.decide(shop) as Admitted;
 }
 
 /** The units that are granted to more requests than any limit. Each request has a key of its own, so none is banned. */
 function grants(counts: LastKnownCounts, reservation = shop): number {
   const keys = Array.from({ length: 150 }, (_, index) => `key ${index}`);
-  const decided = keys.map((key) => counts.decide({ ...reservation, key }, false).outcome);
+  const decided = keys.map((key) => counts.decide({ ...reservation, key }).outcome);
   return decided.filter((outcome) => outcome === "admitted").length;
 }
 
-/** The last known and the unsynced units of the minute. They are told once after an outage. */
-function toldToRedis(counts: LastKnownCounts): string {
-  const told = counts.drainUnsynced("shop");
-  expect(counts.drainUnsynced("shop")).toBeUndefined();
-  return `${told?.minute.lastKnownUsed}+${told?.minute.unsyncedUnits}`;
+function loseReport(counts: LastKnownCounts): void {
+  counts.takeReport("shop");
+  counts.beginOutage();
+}
+
+function refuseReport(counts: LastKnownCounts): void {
+  const report = counts.takeReport("shop");
+  counts.beginOutage();
+  if (report !== undefined) counts.oweAgain("shop", report);
+}
+
+/** What the next call about the account would report of the minute. */
+function reportedMinute(counts: LastKnownCounts) {
+  const { resetAtMs: _, ...minute } = counts.takeReport("shop")?.minute ?? {};
+  return minute;
 }

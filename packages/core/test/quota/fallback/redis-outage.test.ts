@@ -51,17 +51,19 @@ describeWithRedis("the quota when Redis", async () => {
     const inFlight = admitAll(opened, account, 20);
     await begin(server, proxy);
     await inFlight;
-    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: first })).toMatchObject({ outcome: "admitted" });
+    expect(await opened.accounts.extend({ ...account, cost: 5, receipt: first })).toMatchObject({
+      outcome: "admitted",
+    });
     const [held, extended = held, refunded = held, other = held] = await admitAll(opened, account, 30);
     expect([opened.mode(), held.mode]).toEqual(["fallback", "fallback"]);
-    await opened.accounts.extend({ ...account, cost: 5, heldIn: extended });
-    await opened.accounts.refund({ ...account, heldIn: refunded });
+    await opened.accounts.extend({ ...account, cost: 5, receipt: extended });
+    await opened.accounts.refund({ ...account, receipt: refunded });
     const used = 10 + 20 + 4 + 30 + 4 - 1;
 
     await end(server, proxy);
     await expect.poll(opened.mode).toBe("shared");
-    expect(await opened.accounts.refund({ ...account, heldIn: other })).toMatchObject({ day: { used: used - 1 } });
-    expect(await opened.accounts.extend({ ...account, cost: 5, heldIn: held })).toMatchObject({ outcome: "admitted" });
+    expect(await opened.accounts.refund({ ...account, receipt: other })).toMatchObject({ day: { used: used - 1 } });
+    expect(await opened.accounts.extend({ ...account, cost: 5, receipt: held })).toMatchObject({ outcome: "admitted" });
     await admitAll(opened, account, 20);
     expect(await opened.accounts.usage(account)).toMatchObject({ day: { used: used - 1 + 4 + 20 } });
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
@@ -115,11 +117,11 @@ describeWithRedis("the quota when Redis", async () => {
   it("is unavailable and the quota denies: rejects with SERVICE_UNAVAILABLE, and reports the known counts", async () => {
     using opened = await openQuotasOnRedis({ urls: [server.url], failureMode: "deny", instances: 4 });
     const account = newAccount(100);
-    const [heldIn] = await admitAll(opened, account, 10);
+    const [receipt] = await admitAll(opened, account, 10);
     await server.kill();
     const unavailable = { code: "SERVICE_UNAVAILABLE" };
     await expect(opened.accounts.reserve(account)).rejects.toMatchObject(unavailable);
-    await expect(opened.accounts.extend({ ...account, cost: 5, heldIn })).rejects.toMatchObject(unavailable);
+    await expect(opened.accounts.extend({ ...account, cost: 5, receipt })).rejects.toMatchObject(unavailable);
     expect(await opened.accounts.usage(account)).toMatchObject({ day: { limit: 100, used: 10 } });
     await server.restart();
     await expect.poll(opened.mode).toBe("shared");
@@ -180,7 +182,13 @@ describeWithRedis("the quota when Redis", async () => {
     ] as const) {
       using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
       await expect.poll(() => connection.redis.status).toBe("ready");
-      using breaker = createBreaker({ connection, probe: async () => {}, deadlineMs: 30_000, log: silentLog });
+      using breaker = createBreaker({
+        connection,
+        probe: async () => {},
+        deadlineMs: 30_000,
+        onOpen() {},
+        log: silentLog,
+      });
       const failed = breaker.run("one", () => fail(connection.redis));
       const inFlight = breaker.run("two", () => connection.redis.blpop("never", 0.1));
       await expect(failed).rejects.toThrow(/OOM|no reply/);

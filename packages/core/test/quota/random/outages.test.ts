@@ -89,8 +89,8 @@ function checkCounts({ faults }: Outages, { requests, counted }: Simulation): vo
         // Other instances may have raised Redis to the count that a call without a reply would have raised it to.
         const answered = units(request, answer);
         certain += call === undefined ? answered : Math.min(answered, units(request, call.executed));
-        const lost = call?.isLost ? call.unsynced?.[window] : undefined;
-        if (lost?.resetAtMs === resetAtMs) certain -= lost.unsyncedUnits;
+        const lost = call?.isLost ? call.report?.[window] : undefined;
+        if (lost?.resetAtMs === resetAtMs) certain -= lost.owedUnits;
       }
     }
     assert.ok(mayLoseUnits(faults) || used >= certain, `Redis counts ${used} units, fewer than ${certain}`);

@@ -22,7 +22,7 @@ interface Who extends Pick<Operation, "limits"> {
 
 interface Admission {
   readonly cost: number;
-  readonly heldIn: Admitted;
+  readonly receipt: Admitted;
 }
 
 /** The instants at which a reply may change. */
@@ -70,7 +70,7 @@ export async function play(
       const [decision] = replies;
       if (decision === undefined || !("outcome" in decision)) continue;
       edgesOfKeys.set(name, edgesAfter(decision, edgesOfKeys.get(name)));
-      if (decision.outcome === "admitted") admissions.push({ cost, heldIn: decision });
+      if (decision.outcome === "admitted") admissions.push({ cost, receipt: decision });
     }
   }
   return played;
@@ -90,7 +90,7 @@ function callOf(
     case "extend": {
       const { cost } = operation;
       const admission = admissions.findLast((admission) => admission.cost === 1);
-      return admission && { cost, send: (quota) => quota.extend({ ...who, cost, heldIn: admission.heldIn }) };
+      return admission && { cost, send: (quota) => quota.extend({ ...who, cost, receipt: admission.receipt }) };
     }
     case "refund": {
       const admission = admissions.at(-1 - operation.admissionsAgo);

@@ -8,11 +8,11 @@ import { type Redis, ReplyError } from "ioredis";
 import { vi } from "vitest";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
+import type { AccountCounts, WindowCounts } from "../../../src/quota/engines/account-counts.js";
 import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
 import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
-import type { AccountCounters, WindowCounter } from "../../../src/quota/engines/reserve-script.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
 import { silentLog } from "../../logs.js";
 import { noon } from "../caller.js";
@@ -40,7 +40,7 @@ export interface Outages {
 /** A reservation of one unit, or its extension to `extendedCost` units. */
 export interface Request {
   /** The admission that an extension extends. */
-  readonly heldIn?: Admitted | undefined;
+  readonly receipt?: Admitted | undefined;
   /** The decision that the client got. */
   answer?: Decision;
   /** The call to Redis, unless Redis has refused it. */
@@ -49,8 +49,8 @@ export interface Request {
 
 interface Call {
   readonly cost: number;
-  readonly heldIn: Windows | undefined;
-  readonly unsynced: AccountCounters | undefined;
+  readonly receipt: Windows | undefined;
+  readonly report: AccountCounts | undefined;
   /** The decision of Redis. */
   executed?: Decision;
   /** True if Redis will never execute it. */
@@ -61,12 +61,12 @@ interface Call {
 export function unitsIn(
   window: "minute" | "day",
   resetAtMs: number,
-  { heldIn }: Request,
+  { receipt }: Request,
   decision: Decision | undefined,
 ): number {
   if (decision?.outcome !== "admitted" || decision[window].resetAtMs !== resetAtMs) return 0;
-  if (heldIn === undefined) return 1;
-  return extendedCost - (heldIn[window].resetAtMs === resetAtMs ? 1 : 0);
+  if (receipt === undefined) return 1;
+  return extendedCost - (receipt[window].resetAtMs === resetAtMs ? 1 : 0);
 }
 
 const extendedCost = 2;
@@ -87,6 +87,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   function openInstance(redis: LocalQuota) {
     const connection = new EventEmitter();
+    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size });
     const breaker = createBreaker({
       connection: {
         redis: { status: "ready", stream: { writable: true } } as Redis,
@@ -96,6 +97,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       },
       probe: () => once(connection, "probed"),
       deadlineMs: 2 ** 31 - 1,
+      onOpen: counts.beginOutage,
       log: silentLog,
     });
     const requests: Request[] = [];
@@ -104,22 +106,17 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     const quota = createFallbackQuota({
       redisQuota: {
         ...createLocalQuota({ now }),
-        async decide({ cost }, _times, unsynced, heldIn) {
+        async decide({ cost }, { report, receipt }) {
           if (!breaker.canCall()) callsInOutages += 1;
           if (fault === "read-only") throw new ReplyError("READONLY");
-          const call: Call = { unsynced, cost, heldIn };
+          const call: Call = { report, cost, receipt };
           Object.assign(requests.at(-1) ?? {}, { call });
           if (fault === "no reply") throw new Error(fault);
           return [execute(call, instance.redis)];
         },
       },
       breaker,
-      counts: createLastKnownCounts({
-        now,
-        banPolicy: defaultBanPolicy,
-        instances: size,
-        currentOutage: breaker.outages,
-      }),
+      counts,
       failureMode: "local",
     });
 
@@ -135,17 +132,17 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
         fault = nextFault;
         request.answer = await quota.reserve(reservation);
       },
-      async extend(heldIn: Admitted, nextFault?: Fault) {
-        const request: Request = { heldIn };
+      async extend(receipt: Admitted, nextFault?: Fault) {
+        const request: Request = { receipt };
         requests.push(request);
         fault = nextFault;
-        request.answer = await quota.extend({ ...reservation, cost: extendedCost, heldIn });
+        request.answer = await quota.extend({ ...reservation, cost: extendedCost, receipt });
       },
       /** The last admission that was not extended. */
       extensible(): Admitted | undefined {
-        const extended = requests.map(({ heldIn }) => heldIn);
-        const admissions = requests.flatMap(({ answer, heldIn }) =>
-          answer?.outcome === "admitted" && heldIn === undefined ? [answer] : [],
+        const extended = requests.map(({ receipt }) => receipt);
+        const admissions = requests.flatMap(({ answer, receipt }) =>
+          answer?.outcome === "admitted" && receipt === undefined ? [answer] : [],
         );
         return admissions.findLast((admission) => !extended.includes(admission));
       },
@@ -201,13 +198,13 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   /** Does what the reserve script does. */
   function execute(call: Call, redis: LocalQuota): Decision {
-    const { unsynced, cost, heldIn } = call;
-    if (unsynced !== undefined) {
+    const { report, cost, receipt } = call;
+    if (report !== undefined) {
       const { minute, day } = stateOf(redis);
-      const raised = { minute: raise(minute, unsynced.minute), day: raise(day, unsynced.day) };
+      const raised = { minute: raise(minute, report.minute), day: raise(day, report.day) };
       redis.seed(reservation.account, raised);
     }
-    call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, heldIn), mode: "shared" };
+    call.executed = { ...redis.decide({ ...reservation, cost }, reservation.limits, receipt), mode: "shared" };
     return call.executed;
   }
 
@@ -269,7 +266,7 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
   };
 }
 
-function raise({ used, resetAtMs }: UsedUnits, counter: WindowCounter): UsedUnits {
-  if (counter.resetAtMs !== resetAtMs) return { used, resetAtMs };
-  return { used: Math.max(used, counter.lastKnownUsed) + counter.unsyncedUnits, resetAtMs };
+function raise({ used, resetAtMs }: UsedUnits, reported: WindowCounts): UsedUnits {
+  if (reported.resetAtMs !== resetAtMs) return { used, resetAtMs };
+  return { used: Math.max(used, reported.knownUsed) + reported.owedUnits, resetAtMs };
 }

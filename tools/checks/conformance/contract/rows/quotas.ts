@@ -9,19 +9,21 @@ export const quotaSettings: Readonly<Record<string, string>> = {
   ANONYMOUS_REQUESTS_PER_MINUTE: "6",
 };
 
+const retryAfter = "the Retry-After header says how many seconds to wait.";
+
 export const minute: Problem = usedUp("RATE_LIMIT_EXCEEDED", "minute");
 const day = usedUp("DAILY_QUOTA_EXCEEDED", "day");
 const banned = refused(
   429,
   "API_KEY_BANNED",
-  "The key kept calling after 429 and is banned; Retry-After says until when.",
+  `The API key is banned for a while because it kept sending requests after 429; ${retryAfter}`,
 );
 
 const operations: Readonly<Record<string, Request>> = { list: list(), create: create(), get: get("1") };
 const twice = [list(), create()];
 
 function usedUp(code: Problem["code"], window: string): Problem {
-  return refused(429, code, `The requests of this ${window} are used up; Retry-After says when to return.`);
+  return refused(429, code, `The quota of this ${window} has too few units left for the request; ${retryAfter}`);
 }
 
 function spending(limit: number, remaining: number): Pick<Problem, "headers"> {

@@ -1,11 +1,85 @@
+/**
+ * The quota of instances that share a Redis. Redis decides. While it is unavailable, each instance decides alone, and
+ * afterwards reports to Redis what it granted. This comment explains the protocol. The operations guide has its bounds:
+ * how many units all instances together may grant.
+ *
+ * ## The way of a reservation
+ *
+ * 1. `batch-equal.ts` combines equal reservations that arrive at the same time. `decide` below then asks the breaker.
+ * 2. If the breaker is closed, `callRedis` takes the report that the account owes, and `redis-quota.ts` calls the script with it.
+ *    `last-known-counts.ts` keeps the counts of the reply for the next outage.
+ * 3. If the breaker is open, or if the call fails, `last-known-counts.ts` decides.
+ *
+ * ## Words
+ *
+ * - An *outage* is the time while the breaker of this instance is open. Other instances may not have an outage.
+ * - *Known* units of a window: Redis counts them, as far as this instance can know. Each reply of Redis sets their number.
+ * - *Granted* units: this instance has admitted requests with them in an outage, within its share of what Redis had left.
+ * - *Owed* units: granted, but not reported to Redis yet.
+ * - A *report*: the known and the owed units of an account, carried by a call about this account. The script of Redis raises
+ *   its counter to the known units if it counts fewer, because it may have lost data, and then adds the owed units.
+ *
+ * `account-counts.ts` has the known and the owed units of an account, and how each event changes them.
+ *
+ * ## The instance
+ *
+ * `breaker.ts` keeps its state, which holds for all accounts.
+ *
+ * | state | a request | the state ends |
+ * |---|---|---|
+ * | shared (breaker closed) | is a call to Redis | at the first call that fails, or when the connection is lost |
+ * | fallback (breaker open) | is decided by `last-known-counts.ts`, without a call | when a probe in the background succeeds |
+ *
+ * With the failure mode `deny`, the fallback refuses with SERVICE_UNAVAILABLE instead of deciding. Nothing is granted then, but
+ * reports still raise an empty Redis to the known units.
+ *
+ * ## An account in the instance
+ *
+ * | state | meaning | event | next state |
+ * |---|---|---|---|
+ * | settled | it owes no report | a reply of Redis sets the known units | settled |
+ * | | | an outage begins | owing |
+ * | owing | its next call to Redis carries a report | a request is granted in the outage, so its units are owed | owing |
+ * | | | a call with the report is sent, so the owed units are known from now on | settled |
+ *
+ * An account that this instance sees for the first time is settled after a reply of Redis, and owing after a decision in an
+ * outage. An owing account may have no owed units. It reports anyway, in case Redis has lost its known units.
+ *
+ * At the first request for an account in an outage, the used units of its local quota are set so that it may grant this
+ * instance's share of the units left. The local quota then counts by itself until the outage ends.
+ *
+ * ## A call that fails
+ *
+ * Each failure begins an outage, unless one has begun already, so all accounts are owing. This instance then decides the
+ * request of the call. Decision 0005 explains which calls Redis may have executed:
+ *
+ * | failure | Redis | the units of the request | the owed units of the report in the call |
+ * |---|---|---|---|
+ * | an error as the reply | has not executed the call | are owed | are owed again |
+ * | no reply, or a reply after an outage began | may have executed it, or will | are known | stay known |
+ *
+ * Known units are never added twice: the next report only raises the counter of Redis to them. If Redis did not execute the call,
+ * and the other instances have raised the counter to this number already, the units of the call are missing from it.
+ * Decision 0005 accepts this gap.
+ *
+ * ## Example
+ *
+ * Two instances, A and B, and a limit of 60. Redis has counted 20, which A knows. Redis is killed and loses its data.
+ *
+ * 1. A grants from its share of the rest, (60 - 20) / 2 = 20 units. After 5 requests: 20 known, 5 owed.
+ * 2. A probe of A succeeds. The next request of A is a call with the report "20 known, 5 owed". Redis counts 0, raises this to
+ *    20, adds 5, and then counts the request: 26. A now knows 26 and owes nothing.
+ * 3. B knew 12 and has granted 3. Its report raises nothing, because Redis counts more than 12, and adds 3.
+ * 4. If the reply to A had been lost, A would also know 26. Its next report, "26 known, 0 owed", would change nothing.
+ */
 import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Penalties } from "../../penalties.js";
 import type { Quota, Reservation } from "../../quota.js";
+import type { AccountCounts } from "../account-counts.js";
 import { batchEqual } from "../batch-equal.js";
 import type { RedisQuota } from "../redis-quota.js";
-import type { AccountCounters } from "../reserve-script.js";
 import type { Breaker } from "./breaker.js";
 import type { LastKnownCounts } from "./last-known-counts.js";
 
@@ -16,13 +90,13 @@ export interface FallbackQuotaOptions {
   readonly failureMode: FailureMode;
 }
 
+/** During an outage, an instance decides alone, or refuses with SERVICE_UNAVAILABLE. */
 export type FailureMode = "local" | "deny";
 
 /**
- * Decides in Redis. While the breaker is open, or if a call fails, decides from the last known counts of this instance, or
- * with `deny` throws SERVICE_UNAVAILABLE. `liftBan` acts on this instance and on Redis. It ignores a failure of Redis:
- * `core.ts` lifts the ban again whenever it reads the key record. `penalties` and `bans` are those of Redis, or those that this
- * instance knows while the breaker is open. A failure rejects, and does not open the breaker: no request waits for them.
+ * `liftBan` acts on this instance and on Redis. It ignores a failure of Redis: `core.ts` lifts the ban again whenever it reads
+ * the key record. `penalties` and `bans` are those of Redis or, in an outage, those that this instance knows. A failure of these
+ * two rejects, and does not open the breaker: no request waits for them.
  */
 export function createFallbackQuota({
   redisQuota,
@@ -30,63 +104,61 @@ export function createFallbackQuota({
   counts,
   failureMode,
 }: FallbackQuotaOptions): Quota & Penalties {
-  /** Gives `call` the units that Redis does not know yet. `call` must report them to Redis. */
+  /** `call` must carry the report to Redis. */
   async function callRedis<Reply>(
     account: string,
-    call: (unsynced?: AccountCounters) => Promise<Reply>,
+    call: (report: AccountCounts | undefined) => Promise<Reply>,
   ): Promise<Reply> {
-    const unsynced = counts.drainUnsynced(account);
+    const report = counts.takeReport(account);
     try {
-      return await breaker.run(account, () => call(unsynced));
+      return await breaker.run(account, () => call(report));
     } catch (error) {
-      // After an error reply, Redis has not executed the call.
-      if (error instanceof ReplyError && unsynced !== undefined) counts.restoreUnsynced(account, unsynced);
+      if (report !== undefined && isErrorReply(error)) counts.oweAgain(account, report);
       throw error;
     }
   }
 
-  async function decide(reservation: Reservation, times: number, heldIn?: Admitted): Promise<readonly Decision[]> {
-    const { account } = reservation;
-
-    function decideLocally(mayHaveExecuted: boolean): Decision[] {
-      if (failureMode === "local") {
-        return Array.from({ length: times }, () => counts.decide(reservation, mayHaveExecuted, heldIn));
-      }
-      throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
-        cause: new Error("Redis is unavailable"),
-        retryAfterSeconds: 1,
-      });
-    }
-
-    if (!breaker.canCall()) return decideLocally(false);
+  async function decide(reservation: Reservation, times: number, receipt?: Admitted): Promise<readonly Decision[]> {
+    if (!breaker.canCall()) return decideAlone(times, () => counts.decide(reservation, receipt));
     try {
-      const decisions = await callRedis(account, (unsynced) => redisQuota.decide(reservation, times, unsynced, heldIn));
+      const decisions = await callRedis(reservation.account, (report) =>
+        redisQuota.decide(reservation, { times, report, receipt }),
+      );
       for (const decision of decisions) counts.observe(reservation, decision);
       return decisions;
     } catch (error) {
-      // The breaker has logged the first failure. Without an error reply, Redis may have executed the call, or it is paused
-      // and will execute the call when it continues.
-      return decideLocally(!(error instanceof ReplyError));
+      // The breaker has logged the first failure.
+      return decideAlone(times, () =>
+        isErrorReply(error) ? counts.decide(reservation, receipt) : counts.decideUnanswered(reservation, receipt),
+      );
     }
+  }
+
+  function decideAlone(times: number, decideOne: () => Decision): Decision[] {
+    if (failureMode === "local") return Array.from({ length: times }, decideOne);
+    throw new Problem("SERVICE_UNAVAILABLE", "The quota cannot be checked; try again shortly.", {
+      cause: new Error("Redis is unavailable"),
+      retryAfterSeconds: 1,
+    });
   }
 
   return {
     // `decide` checks the breaker when the batch is sent: the breaker may have opened since the first request arrived.
     reserve: batchEqual(decide),
-    async extend({ heldIn, ...reservation }) {
-      const [decision] = await decide(reservation, 1, heldIn);
+    async extend({ receipt, ...reservation }) {
+      const [decision] = await decide(reservation, 1, receipt);
       return decision as Decision;
     },
     async usage(query) {
       if (!breaker.canCall()) return counts.usage(query);
       // The breaker logs the failure.
-      return callRedis(query.account, (unsynced) => redisQuota.usage(query, unsynced)).catch(() => counts.usage(query));
+      return callRedis(query.account, (report) => redisQuota.usage(query, report)).catch(() => counts.usage(query));
     },
-    async refund(units) {
-      if (!breaker.canCall()) return counts.refund(units);
-      return callRedis(units.account, (unsynced) => redisQuota.refund(units, unsynced)).catch((error: unknown) =>
+    async refund(refund) {
+      if (!breaker.canCall()) return counts.refund(refund);
+      return callRedis(refund.account, (report) => redisQuota.refund(refund, report)).catch((error: unknown) =>
         // Without an error reply, Redis may have given the units back already.
-        error instanceof ReplyError ? counts.refund(units) : counts.usage(units),
+        isErrorReply(error) ? counts.refund(refund) : counts.usage(refund),
       );
     },
     async liftBan(lift) {
@@ -97,4 +169,12 @@ export function createFallbackQuota({
     penalties: (query) => (breaker.canCall() ? redisQuota : counts).penalties(query),
     bans: () => (breaker.canCall() ? redisQuota : counts).bans(),
   };
+}
+
+/**
+ * Redis replied with an error, so it has not executed the call. After any other failure it may have executed the call, or is
+ * paused and will execute it when it continues.
+ */
+function isErrorReply(error: unknown): boolean {
+  return error instanceof ReplyError;
 }

@@ -1,7 +1,10 @@
 /**
- * Decides while Redis is unavailable. It starts from the counters in the last replies of Redis and grants this instance's
- * share of what was left of each window. In a window that begins during the outage, it grants its share of the limit.
- * After the outage it reports to Redis the units that it granted, and the last known counters in case Redis lost its data.
+ * The quota of one instance while Redis is unavailable, and what the instance reports to Redis afterwards. `fallback-quota.ts`
+ * explains the protocol, and when each function is called.
+ *
+ * A local quota decides. It counts against this instance's *share* of the limits. At the first decision about an account in an
+ * outage, its used units are set so that it grants this instance's share of the units that Redis last had left. In a window
+ * that begins during the outage, it grants the share of the whole limit.
  *
  * An instance does not know the units that the others used after its own last reply about the account. The operations guide
  * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
@@ -14,16 +17,26 @@ import type { Penalties } from "../../penalties.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
 import type { UsedUnits, WindowState, Windows } from "../../window.js";
+import {
+  type AccountCounts,
+  type Grant,
+  noCounts,
+  type WindowCounts,
+  withOwedAgain,
+  withOwedGrant,
+  withRefund,
+  withReply,
+  withReportSent,
+  withUnansweredGrant,
+} from "../account-counts.js";
 import { createLocalQuota } from "../local-quota.js";
-import type { AccountCounters, WindowCounter } from "../reserve-script.js";
 
 export interface LastKnownCountsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
   readonly now: () => number;
   readonly banPolicy: BanPolicy;
+  /** The number of instances that share the limits. */
   readonly instances: number;
-  /** The number of the present outage, or of the last one. 0 before the first outage. */
-  readonly currentOutage: () => number;
 }
 
 /** Results show the account's limits. `used` is set so that this instance may still grant `limit - used`. */
@@ -35,56 +48,65 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
    * does not include the units that this instance has granted since.
    */
   observe(reservation: Reservation, decision: Decision): void;
-  /** Returns the counters that the next call must report to Redis, and counts their units as reported. */
-  drainUnsynced(account: string): AccountCounters | undefined;
+  /** From now on, each account owes Redis a report, and its share must be computed before the next decision. */
+  beginOutage(): void;
   /**
-   * Undoes `drainUnsynced` after Redis has answered the call with an error. The error began an outage. The first call
-   * after the outage reports the units.
+   * Returns the report that the next call about the account must carry to Redis, or `undefined` if the account owes none. The
+   * account then owes no report, because only another outage adds units.
    */
-  restoreUnsynced(account: string, units: AccountCounters): void;
+  takeReport(account: string): AccountCounts | undefined;
   /**
-   * Decides without Redis. `mayHaveExecuted`: the reservation was sent to Redis, which may have counted it. `heldIn`: the
-   * admission of one unit that the reservation extends.
+   * Redis replied with an error to the call that carried the report, so it added nothing: the units are owed again. The error
+   * has begun an outage, so the account owes a report again, too.
    */
-  decide(reservation: Reservation, mayHaveExecuted: boolean, heldIn?: Admitted): Decision;
+  oweAgain(account: string, report: AccountCounts): void;
+  /** Decides a reservation that Redis has not counted. With `receipt`, extends the admission of one unit. */
+  decide(reservation: Reservation, receipt?: Admitted): Decision;
+  /** Decides a reservation that was sent to Redis without a reply. If it is admitted, its units count as reported. */
+  decideUnanswered(reservation: Reservation, receipt?: Admitted): Decision;
 }
 
-interface Snapshot {
-  counters: AccountCounters;
-  /** The last outage for which the counters were copied to the local quota. */
-  seededOutage: number;
-  /** `currentOutage` when all units were last reported to Redis; -1 if never. If it differs now, a report is due. */
-  syncedOutage: number;
+interface Account {
+  counts: AccountCounts;
 }
 
 const capacity = 100_000;
-const emptyCounter: WindowCounter = { resetAtMs: 0, lastKnownUsed: 0, unsyncedUnits: 0 };
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
-  const { banPolicy, instances, currentOutage } = options;
+  const { banPolicy, instances } = options;
   let clockOffsetMs = 0;
   const now = () => options.now() + clockOffsetMs;
-  const snapshots = createLruCache<Snapshot>(capacity);
+  const accounts = createLruCache<Account>(capacity);
   const local = createLocalQuota({ now, banPolicy, capacity });
+  // The next two sets are replaced when an outage begins, because a loop over all accounts would block the event loop.
+  /** The accounts that owe Redis no report: their report was sent after the last outage, or Redis made their first decision. */
+  let settled = new WeakSet<Account>();
+  /** The accounts whose share the local quota has computed in this outage. */
+  let seeded = new WeakSet<Account>();
 
-  function findOrCreate(account: string, syncedOutage: number): Snapshot {
-    let snapshot = snapshots.get(account);
-    if (snapshot === undefined) {
-      snapshot = { counters: { minute: emptyCounter, day: emptyCounter }, seededOutage: 0, syncedOutage };
-      snapshots.set(account, snapshot);
-    }
-    return snapshot;
+  /** A new account counts as settled if its first decision is one of Redis. */
+  function observedAccount(name: string): Account {
+    const known = accounts.get(name);
+    if (known !== undefined) return known;
+    const account = addAccount(name);
+    settled.add(account);
+    return account;
   }
 
-  /** A new snapshot counts as not synced, so the first call after the outage reports it to Redis. */
-  function seededSnapshotOf(account: string, limits: Limits): Snapshot {
-    const snapshot = findOrCreate(account, -1);
-    if (snapshot.seededOutage !== currentOutage()) {
-      snapshot.seededOutage = currentOutage();
-      const { minute, day } = snapshot.counters;
-      local.seed(account, { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) });
+  function seededAccount(name: string, limits: Limits): Account {
+    const account = accounts.get(name) ?? addAccount(name);
+    if (!seeded.has(account)) {
+      seeded.add(account);
+      const { minute, day } = account.counts;
+      local.seed(name, { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) });
     }
-    return snapshot;
+    return account;
+  }
+
+  function addAccount(name: string): Account {
+    const account = { counts: noCounts };
+    accounts.set(name, account);
+    return account;
   }
 
   function shareOf({ perMinute, perDay }: Limits): Limits {
@@ -96,73 +118,65 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     return Math.max(1, Math.floor(limit / instances));
   }
 
-  /** With this `used`, `share - used` is this instance's part of what Redis last had left, minus the units granted since. */
-  function usedOfShare({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, limit: number): UsedUnits {
-    const shareOfRest = Math.floor((limit - lastKnownUsed) / instances);
-    return { used: shareOfLimit(limit) - shareOfRest + unsyncedUnits, resetAtMs };
+  /**
+   * Chooses `used` so that the local quota may still grant this instance's share of the units left in Redis, less the units
+   * that it has granted already: `share - used = shareOfRest - owedUnits`.
+   */
+  function usedOfShare({ resetAtMs, knownUsed, owedUnits }: WindowCounts, limit: number): UsedUnits {
+    const shareOfRest = Math.floor((limit - knownUsed) / instances);
+    return { used: shareOfLimit(limit) - shareOfRest + owedUnits, resetAtMs };
+  }
+
+  function decideFromShare(
+    reservation: Reservation,
+    receipt: Admitted | undefined,
+    countGrant: (counts: AccountCounts, grant: Grant) => AccountCounts,
+  ): Decision {
+    const { cost, limits } = reservation;
+    const account = seededAccount(reservation.account, limits);
+    const ofShare = local.decide(reservation, shareOf(limits), receipt);
+    const decision: Decision = { ...withAccountLimits(ofShare, limits), mode: "fallback" };
+    if (decision.outcome === "admitted") {
+      account.counts = countGrant(account.counts, { admitted: decision, cost, receipt });
+    }
+    const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
+    return isOnlyAboveShare ? refusedByShare(decision, cost) : decision;
   }
 
   return {
     now,
-    observe({ account, key }, decision) {
+    observe({ account: name, key }, decision) {
       clockOffsetMs = decision.nowMs - options.now();
-      const snapshot = findOrCreate(account, currentOutage());
-      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => ({
-        ...counterFor(counter, decision[window]),
-        lastKnownUsed: decision[window].used,
-      }));
-      if (key !== undefined) local.adoptBan(account, key, decision);
+      const account = observedAccount(name);
+      account.counts = withReply(account.counts, decision);
+      if (key !== undefined) local.adoptBan(name, key, decision);
     },
-    drainUnsynced(account) {
-      const snapshot = snapshots.get(account);
-      // One report after an outage is enough: only another outage adds unsynced units.
-      if (snapshot === undefined || snapshot.syncedOutage === currentOutage()) return undefined;
-      const { counters } = snapshot;
-      // Redis may add the units although its reply is lost. So they now belong to `lastKnownUsed`: a later report raises the
-      // counters of Redis to at least this number, and never adds the units twice.
-      snapshot.counters = mapCounters(counters, (counter) => moveToKnown(counter, counter.unsyncedUnits));
-      snapshot.syncedOutage = currentOutage();
-      return counters;
+    beginOutage() {
+      settled = new WeakSet();
+      seeded = new WeakSet();
     },
-    restoreUnsynced(account, drained) {
-      const snapshot = snapshots.get(account);
-      if (snapshot === undefined) return;
-      snapshot.counters = mapCounters(snapshot.counters, (counter, window) => {
-        const { resetAtMs, unsyncedUnits } = drained[window];
-        return counter.resetAtMs === resetAtMs ? moveToKnown(counter, -unsyncedUnits) : counter;
-      });
+    takeReport(name) {
+      const account = accounts.get(name);
+      if (account === undefined || settled.has(account)) return undefined;
+      settled.add(account);
+      const report = account.counts;
+      account.counts = withReportSent(report);
+      return report;
     },
-    decide(reservation, mayHaveExecuted, heldIn) {
-      const { account, cost, limits } = reservation;
-      const snapshot = seededSnapshotOf(account, limits);
-      const ofShare = local.decide(reservation, shareOf(limits), heldIn);
-      const decision: Decision = { ...withAccountLimits(ofShare, limits), mode: "fallback" };
-      if (decision.outcome === "admitted") {
-        snapshot.counters = mapCounters(snapshot.counters, (before, window) => {
-          const counter = counterFor(before, decision[window]);
-          const isHeldWindow = heldIn?.[window].resetAtMs === counter.resetAtMs;
-          // The counter has the held unit already, unless the snapshot was evicted since. So only the other units are added.
-          const heldUnits = isHeldWindow ? Math.min(1, counter.lastKnownUsed + counter.unsyncedUnits) : 0;
-          const units = cost - heldUnits;
-          const admitted = { ...counter, unsyncedUnits: counter.unsyncedUnits + units };
-          return mayHaveExecuted ? moveToKnown(admitted, units) : admitted;
-        });
-        return decision;
-      }
-      const isOnlyAboveShare = decision.outcome === "impossible" && cost <= Math.min(limits.perMinute, limits.perDay);
-      if (!isOnlyAboveShare) return decision;
-      // Redis knows the whole limit, so it may admit this later. One window refuses: the default only satisfies the type.
-      const by = refusingWindow(decision, cost) ?? "minute";
-      return { ...decision, outcome: "refused", by, retryAtMs: decision[by].resetAtMs };
+    oweAgain(name, report) {
+      const account = accounts.get(name);
+      if (account !== undefined) account.counts = withOwedAgain(account.counts, report);
     },
+    decide: (reservation, receipt) => decideFromShare(reservation, receipt, withOwedGrant),
+    decideUnanswered: (reservation, receipt) => decideFromShare(reservation, receipt, withUnansweredGrant),
     async usage(query) {
-      seededSnapshotOf(query.account, query.limits);
+      seededAccount(query.account, query.limits);
       return withAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
     },
     async refund(refund) {
-      const { account, limits, cost, heldIn } = refund;
-      const snapshot = seededSnapshotOf(account, limits);
-      snapshot.counters = afterRefund(snapshot.counters, heldIn, cost);
+      const { limits, cost, receipt } = refund;
+      const account = seededAccount(refund.account, limits);
+      account.counts = withRefund(account.counts, receipt, cost);
       return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
     },
     liftBan: local.liftBan,
@@ -171,31 +185,12 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   };
 }
 
-function mapCounters(
-  { minute, day }: AccountCounters,
-  change: (counter: WindowCounter, window: "minute" | "day") => WindowCounter,
-): AccountCounters {
-  return { minute: change(minute, "minute"), day: change(day, "day") };
-}
-
-/** The counter itself if it counts this window, else an empty one. */
-function counterFor(counter: WindowCounter, { resetAtMs }: WindowState): WindowCounter {
-  return counter.resetAtMs === resetAtMs ? counter : { ...emptyCounter, resetAtMs };
-}
-
-function moveToKnown({ resetAtMs, lastKnownUsed, unsyncedUnits }: WindowCounter, units: number): WindowCounter {
-  return { resetAtMs, lastKnownUsed: lastKnownUsed + units, unsyncedUnits: unsyncedUnits - units };
-}
-
-/**
- * Redis cannot be told of the refund now. So `unsyncedUnits` shrinks, even if Redis granted the refunded units. If fewer are
- * unsynced, the rest stays used.
- */
-function afterRefund(counters: AccountCounters, heldIn: Windows, units: number): AccountCounters {
-  return mapCounters(counters, (counter, window) => {
-    if (counter.resetAtMs !== heldIn[window].resetAtMs) return counter;
-    return { ...counter, unsyncedUnits: Math.max(0, counter.unsyncedUnits - units) };
-  });
+/** A cost above the share is not impossible: Redis knows the whole limit, so it may admit the request later. */
+function refusedByShare(decision: Windows, cost: number): Decision {
+  // One window refuses. The default only satisfies the type.
+  const by = refusingWindow(decision, cost) ?? "minute";
+  const { nowMs, minute, day } = decision;
+  return { outcome: "refused", mode: "fallback", nowMs, minute, day, by, retryAtMs: decision[by].resetAtMs };
 }
 
 /** Replaces the shares by the limits of the account. The units left stay the same, because `used` rises too. */

@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
-import { headerValues } from "./header-values.js";
+import { repeated, type SingleHeader } from "./single-headers.js";
 
 const maxHeaderFields = 200;
 
 /** `uri-host [ ":" port ]`: a bracketed IP literal or a reg-name, which may be empty (RFC 3986 section 3.2.2). */
 const hostValue = /^(?:\[[\w.:]+\]|(?:[\w.~!$&'()*+,;=-]|%[\da-f]{2})*)(?::\d*)?$/i;
 
-/** Returns the problem of an invalid request, also if the server has set it with `request.destroy(problem)`. */
-export function validateRequestMessage(request: IncomingMessage): Problem | undefined {
+/** Returns the problem of an invalid request, including one that the server has set with `request.destroy(problem)`. */
+export function validateRequestMessage(request: IncomingMessage, host: SingleHeader): Problem | undefined {
   const { rawHeaders, httpVersion, errored } = request;
   if (errored instanceof Problem) return errored;
   if (rawHeaders.length > 2 * maxHeaderFields) {
@@ -22,7 +22,7 @@ export function validateRequestMessage(request: IncomingMessage): Problem | unde
     return malformed("The request target can hold only printable ASCII characters without #; percent-encode others.");
   }
   if (!hasClearFraming(request)) return malformed("Transfer-Encoding can only be chunked, and only in HTTP/1.1.");
-  return hostProblem(request);
+  return hostProblem(host, httpVersion);
 }
 
 /**
@@ -35,12 +35,11 @@ export function hasClearFraming({ headers, httpVersion }: IncomingMessage): bool
 }
 
 /** RFC 9112 section 3.2. A proxy that filters by host may have checked only one of two Host headers. */
-function hostProblem(request: IncomingMessage): Problem | undefined {
-  const [host, another] = headerValues(request, "host");
+function hostProblem(host: SingleHeader, httpVersion: string): Problem | undefined {
   if (host === undefined) {
-    return request.httpVersion === "1.1" ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
+    return httpVersion === "1.1" ? malformed("An HTTP/1.1 request needs a Host header.") : undefined;
   }
-  if (another !== undefined) return malformed("The request has several Host headers; send one.");
+  if (host === repeated) return malformed("The request has several Host headers; send one.");
   return hostValue.test(host) ? undefined : malformed("The Host header is not a host name or address with a port.");
 }
 

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { buildSchema, executeSync, getOperationAST, parse, validate } from "graphql";
 import { expect, it } from "vitest";
-import { operationCost } from "./operation-plugin.js";
+import { operationCost } from "./plan-operation.js";
 
 const schema = buildSchema("type Query { a: Int b: Int c: Int }");
 

@@ -1,18 +1,16 @@
-import type { IncomingMessage } from "node:http";
 import { isIP, isIPv4 } from "node:net";
 import { Problem } from "@petstore/core";
 import type { Express, Request } from "express";
 import ipaddr from "ipaddr.js";
-import { headerValues } from "./header-values.js";
+import { repeated, type SingleHeader } from "./single-headers.js";
 
-/** The bearer token (RFC 6750 section 2.1). Two headers are refused: a proxy may have checked only one of them. */
-export function bearerToken(req: IncomingMessage): string | Problem {
-  const [header, another] = headerValues(req, "authorization");
-  if (header === undefined) return new Problem("API_KEY_MISSING");
-  if (another !== undefined) {
+/** The bearer token (RFC 6750 section 2.1), or the problem of a request without one. */
+export function bearerToken(authorization: SingleHeader): string | Problem {
+  if (authorization === undefined) return new Problem("API_KEY_MISSING");
+  if (authorization === repeated) {
     return new Problem("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
   }
-  const match = /^bearer(?: +(.*))?$/i.exec(header);
+  const match = /^bearer(?: +(.*))?$/i.exec(authorization);
   if (match === null) return new Problem("API_KEY_MISSING", "The Authorization header must use the Bearer scheme.");
   return match[1] ? match[1] : new Problem("API_KEY_MISSING");
 }

@@ -1,5 +1,32 @@
 import { type ClientConfig, TypeOverrides, types } from "pg";
-import type { DatabaseConfig } from "./database.js";
+
+/** `.env.example` describes the settings. */
+export interface DatabaseConfig {
+  readonly url: string;
+  readonly directUrl?: string | undefined;
+  readonly poolSize: number;
+  readonly acquireTimeoutMs: number;
+  readonly readTimeoutMs: number;
+  readonly writeTimeoutMs: number;
+}
+
+/** Options of the pool, or of the shared connections for reads. */
+export interface ConnectionOptions {
+  /** The most connections to open. */
+  readonly size: number;
+  readonly config: DatabaseConfig;
+  /** A new connection leads to the server that started at this time. No statement has used the connection yet. */
+  readonly onServer: (startedAt: string) => void;
+  /** An open connection broke. */
+  readonly onLoss: (error: Error) => void;
+  readonly onTimeout: () => void;
+}
+
+export interface ConnectionCounts {
+  readonly open: number;
+  readonly idle: number;
+  readonly waiting: number;
+}
 
 /** TCP keep-alive detects a vanished server, and a connection that a firewall has dropped. */
 export const keepAlive: Pick<ClientConfig, "keepAlive" | "keepAliveInitialDelayMillis"> = {

@@ -1,0 +1,220 @@
+// What the clients of both APIs are promised about keys and units, without HTTP.
+import { beforeEach, describe, expect, it } from "vitest";
+import { mintApiKey } from "../access/api-key.js";
+import { createAuthenticator, type KeyWithLimits } from "../access/authenticator.js";
+import { Problem } from "../problem.js";
+import { remaining } from "../quota/decision.js";
+import { createLocalQuota } from "../quota/engines/local-quota.js";
+import type { Quota } from "../quota/quota.js";
+import { type Admission, createAdmission, type Refusal } from "./admission.js";
+import type { QuotaReport } from "./bucket.js";
+import type { Ticket } from "./ticket.js";
+
+const token = mintApiKey("live", (size) => new Uint8Array(size));
+const address = "address:192.0.2.7";
+const record: KeyWithLimits = {
+  id: 7n,
+  accountId: 3n,
+  lineage: 5n,
+  createdAt: new Date(0),
+  scope: "both",
+  plan: "free",
+  isUsedToday: true,
+  limits: { perMinute: 10, perDay: 100 },
+};
+
+let nowMs: number;
+let stored: KeyWithLimits | undefined;
+let isDatabaseReachable: boolean;
+let overload: { reason: string | undefined };
+let counted: string[];
+let accountQuota: Quota;
+let admission: Admission;
+
+beforeEach(() => {
+  nowMs = Date.UTC(2027, 0, 1, 12);
+  stored = record;
+  isDatabaseReachable = true;
+  overload = { reason: undefined };
+  counted = [];
+  open(createLocalQuota({ now: () => nowMs }));
+});
+
+function open(quota: Quota): void {
+  accountQuota = quota;
+  const monotonicNow = () => nowMs;
+  const findByDigest = async () => {
+    if (!isDatabaseReachable) throw new Problem("SERVICE_UNAVAILABLE");
+    return stored;
+  };
+  admission = createAdmission({
+    authenticator: createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: false }),
+    accountQuota,
+    addressQuota: createLocalQuota({ now: () => nowMs }),
+    anonymousLimits: { perMinute: 2, perDay: 100 },
+    overload,
+    metrics: {
+      decided: (bucket, _mode, outcome) => counted.push(`${bucket} ${outcome}`),
+      shed: (reason) => counted.push(`shed ${reason}`),
+    },
+    monotonicNow,
+  });
+}
+
+async function admitted(cost: 0 | 1 = 1): Promise<Ticket> {
+  const outcome = await admission.admit({ token, address }, cost);
+  if (outcome.outcome === "refused") throw outcome.problem;
+  return outcome;
+}
+
+async function refused(sent: string | Problem = token, cost: 0 | 1 = 1): Promise<Refusal> {
+  const outcome = await admission.admit({ token: sent, address }, cost);
+  if (outcome.outcome === "admitted") throw new Error("the request was admitted");
+  return outcome;
+}
+
+const leftOf = ({ quota }: { readonly quota: QuotaReport }) => remaining(quota.minute);
+const codeOf = ({ problem }: Refusal) => problem.code;
+/** A change of the key that the instance has been told, or has read after 5 s. */
+const change = (changed: Partial<KeyWithLimits> | undefined) => {
+  stored = changed && { ...record, ...changed };
+  nowMs += 5_001;
+};
+const unitsLeft = async () => remaining((await accountQuota.usage({ ...who, limits: record.limits })).minute);
+const who = { account: "3", key: "5" };
+
+describe("a request with a valid key", () => {
+  it("gets a ticket with its caller, its key and the windows of its account, and costs one unit", async () => {
+    const ticket = await admitted();
+    expect(ticket).toMatchObject({ caller: { accountId: 3n, scope: "both", isStale: false }, key: { id: 7n } });
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([9, 9]);
+    expect(counted).toEqual(["account admitted"]);
+  });
+
+  it("is refused with 429 when the units of its account are used up", async () => {
+    for (let count = 0; count < 10; count += 1) await admitted();
+    const refusal = await refused();
+    expect(refusal).toMatchObject({ problem: { code: "RATE_LIMIT_EXCEEDED", status: 429 }, key: { id: 7n } });
+    expect(refusal.problem.retryAfterSeconds).toBeGreaterThan(0);
+    expect(leftOf(refusal)).toBe(0);
+  });
+
+  it("costs nothing if its route is free, and its quota is read once a second", async () => {
+    expect(leftOf(await admitted(0))).toBe(10);
+    await admitted();
+    expect(leftOf(await admitted(0))).toBe(10);
+    nowMs += 1_001;
+    expect(leftOf(await admitted(0))).toBe(9);
+    await expect((await admitted(0)).extend(2)).rejects.toThrow("holds no unit");
+  });
+
+  it("is refused with 403 while its account is suspended, and costs a unit unless its route is free", async () => {
+    stored = { ...record, accountSuspendedAt: new Date(0) };
+    expect([codeOf(await refused()), codeOf(await refused(token, 0))]).toEqual([
+      "ACCOUNT_SUSPENDED",
+      "ACCOUNT_SUSPENDED",
+    ]);
+    expect(await unitsLeft()).toBe(9);
+  });
+
+  it("has a stale caller while its key cannot be checked again", async () => {
+    await admitted();
+    isDatabaseReachable = false;
+    nowMs += 5_001;
+    expect((await admitted()).caller.isStale).toBe(true);
+  });
+});
+
+describe("a request without a valid key", () => {
+  it.each([
+    ["no key", new Problem("API_KEY_MISSING"), "API_KEY_MISSING"],
+    ["a malformed key", "pets_live_0", "API_KEY_INVALID"],
+  ])("with %s gets 401 and is counted by its address, and then 429", async (_what, sent, code) => {
+    expect([await refused(sent), await refused(sent, 0), await refused(sent)].map(codeOf)).toEqual([
+      code,
+      code,
+      "RATE_LIMIT_EXCEEDED",
+    ]);
+    expect(leftOf({ quota: await admission.addressUsage(address) })).toBe(0);
+    expect(counted).toEqual(["address admitted", "address admitted", "address refused"]);
+    // A valid key from the same address is served.
+    expect(leftOf(await admitted())).toBe(9);
+  });
+
+  it("names the record of a revoked key, for the log", async () => {
+    stored = { ...record, revokedAt: new Date(0) };
+    expect(await refused()).toMatchObject({ problem: { code: "API_KEY_REVOKED" }, key: { id: 7n, accountId: 3n } });
+  });
+
+  it("is counted by its address if it is not valid HTTP", async () => {
+    const problem = new Problem("MALFORMED_REQUEST");
+    const outcomes = [1, 2, 3].map(() => admission.refuseMalformed(address, problem));
+    expect((await Promise.all(outcomes)).map(codeOf)).toEqual([problem.code, problem.code, "RATE_LIMIT_EXCEEDED"]);
+  });
+});
+
+describe("nothing is counted", () => {
+  it("if the key cannot be checked: the request gets 503, and shows the requests left to its address", async () => {
+    isDatabaseReachable = false;
+    const refusal = await refused();
+    expect([codeOf(refusal), leftOf(refusal)]).toEqual(["SERVICE_UNAVAILABLE", 2]);
+    expect([await unitsLeft(), counted]).toEqual([10, []]);
+  });
+
+  it("while the process is overloaded: the request gets 503 before its key is checked", async () => {
+    isDatabaseReachable = false;
+    overload.reason = "database";
+    const refusal = await refused();
+    expect(refusal.problem).toMatchObject({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
+    expect(refusal.problem.message).toContain("more requests than can be answered");
+    expect([leftOf(refusal), await unitsLeft(), counted]).toEqual([2, 10, ["shed database"]]);
+  });
+
+  it("if the quota cannot decide: the request gets 503, and shows the last known counts", async () => {
+    const deny = async () => Promise.reject(new Problem("SERVICE_UNAVAILABLE"));
+    open({ ...createLocalQuota({ now: () => nowMs }), reserve: deny });
+    expect(await refused()).toMatchObject({ problem: { code: "SERVICE_UNAVAILABLE" }, key: { id: 7n } });
+    expect(counted).toEqual(["account undecided"]);
+  });
+});
+
+describe("a ticket", () => {
+  it("can be extended to the cost of its operation, and gives all its units back once", async () => {
+    const ticket = await admitted();
+    await ticket.extend(4);
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([6, 6]);
+    await ticket.refund();
+    await ticket.refund();
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([10, 10]);
+  });
+
+  it.each([
+    [11, "OPERATION_TOO_LARGE"],
+    [10, "RATE_LIMIT_EXCEEDED"],
+  ])("keeps its one unit if %i units are refused", async (cost, code) => {
+    await admitted();
+    const ticket = await admitted();
+    await expect(ticket.extend(cost)).rejects.toMatchObject({ code });
+    expect([leftOf(ticket), await unitsLeft()]).toEqual([8, 8]);
+  });
+
+  it.each<[what: string, changed: Partial<KeyWithLimits> | undefined, code: string]>([
+    ["is revoked", { revokedAt: new Date(0) }, "API_KEY_REVOKED"],
+    ["belongs to a suspended account", { accountSuspendedAt: new Date(0) }, "ACCOUNT_SUSPENDED"],
+    ["is unknown", undefined, "API_KEY_INVALID"],
+  ])("is not confirmed after its key %s", async (_what, changed, code) => {
+    const ticket = await admitted();
+    change(changed);
+    await expect(ticket.confirm()).rejects.toMatchObject({ code });
+  });
+
+  it("is confirmed with the scope that its key has now", async () => {
+    const ticket = await admitted();
+    change({ scope: "read" });
+    expect((await ticket.confirm()).scope).toBe("read");
+    expect(ticket.caller.scope).toBe("read");
+    isDatabaseReachable = false;
+    nowMs += 5_001;
+    expect(await ticket.confirm()).toMatchObject({ scope: "read", isStale: true });
+  });
+});

@@ -1,0 +1,26 @@
+import type { Problem, QuotaReport, Ticket } from "@petstore/core";
+import type { HttpRequest } from "./http-request.js";
+import type { Failure, Reply } from "./reply.js";
+
+/** Called after admission. Throws a `Problem`, which becomes the response. */
+export type Handler = (request: HttpRequest, ticket: Ticket) => Promise<Reply | Failure>;
+
+/**
+ * One entry in the table of routes. Every resource needs an API key. HEAD is handled as GET without the body; `app.ts`
+ * answers OPTIONS, and any other method with 405 and Allow.
+ */
+export interface Resource {
+  /** A segment in braces, as in `/v1/pets/{petId}`, can have any text. The log, the metrics and the traces show it so. */
+  readonly path: string;
+  /** The units that every request reserves at its admission. */
+  readonly cost: 0 | 1;
+  readonly GET?: Handler;
+  readonly POST?: Handler;
+  /** The media types of the responses, the default first. Without it: JSON. A client that accepts none gets 406. */
+  readonly mediaTypes?: readonly string[];
+  /** Headers and links of every response, refusals included. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly links?: readonly string[];
+  /** The body of a problem. Without it: the schema `Error` of the REST API. */
+  readonly formatProblem?: (problem: Problem, quota: QuotaReport) => string;
+}

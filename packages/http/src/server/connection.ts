@@ -1,0 +1,18 @@
+import type { ServerResponse } from "node:http";
+import type { Socket } from "node:net";
+
+/** One client connection. `connections.ts` creates it, and the files of this folder change it. */
+export interface Connection {
+  readonly socket: Socket;
+  /** Oldest request first. Responses close in this order. Closed ones are removed when the next request arrives. */
+  readonly responses: ServerResponse[];
+  /** Requests that wait for their turn. Their responses are in `responses` already. */
+  readonly waiting: (() => void)[];
+  /** False after `stopReading`: further bytes are dropped. */
+  isParsing: boolean;
+  /** Later requests are dropped. */
+  hasLastRequest: boolean;
+  /** The response that the client was reading at the last check for slow readers, and for how long. */
+  slowRead: { readonly response: ServerResponse; readonly forMs: number } | undefined;
+  readonly lingerMs: number;
+}

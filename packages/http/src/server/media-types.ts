@@ -1,0 +1,1 @@
+export const jsonMediaType = "application/json; charset=utf-8";

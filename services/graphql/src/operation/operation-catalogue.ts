@@ -1,0 +1,52 @@
+import type { Catalogue, Pet, PetPage, Ticket } from "@petstore/core";
+import type { AccountTurns, HttpRequest } from "@petstore/http";
+
+/** The catalogue of one operation, called by the holder of its ticket. */
+export interface OperationCatalogue {
+  list(input: unknown): Promise<PetPage>;
+  listAsConnection(input: unknown): Promise<PetPage>;
+  /**
+   * Checks the key again before each create: the fields of a mutation run one after another, and the last can begin long after
+   * the admission. All fields of a query begin at once, so they use the key as it was then.
+   */
+  create(pet: { readonly input: unknown; readonly idempotencyKey: unknown }): Promise<Pet>;
+  /** The creates that have succeeded. `replayed`: an earlier request with the same idempotency key created the pet. */
+  created(): readonly { readonly replayed: boolean }[];
+}
+
+/** A page of 100 pets takes up to 4 ms to complete, so two of them make a turn. */
+const petsPerTurn = 200;
+/** A pet with the longest name, in memory. */
+const bytesPerPet = 1_200;
+
+/**
+ * Pages are completed in turns of the account. PostgreSQL can send many pages at one moment. Without turns, graphql would
+ * complete them and others would wait for all of them.
+ */
+export function createOperationCatalogue(
+  catalogue: Catalogue,
+  ticket: Ticket,
+  turns: AccountTurns,
+  response: HttpRequest["response"],
+): OperationCatalogue {
+  const { caller } = ticket;
+  const created: { readonly replayed: boolean }[] = [];
+
+  async function inTurn(reading: Promise<PetPage>): Promise<PetPage> {
+    const page = await reading;
+    const { length } = page.pets;
+    const { accountId } = caller;
+    return turns.run({ accountId, bytes: length * bytesPerPet, cost: length / petsPerTurn, response }, () => page);
+  }
+
+  return {
+    list: (input) => inTurn(catalogue.list(caller, input)),
+    listAsConnection: (input) => inTurn(catalogue.listAsConnection(caller, input)),
+    async create({ input, idempotencyKey }) {
+      const result = await catalogue.create(await ticket.confirm(), { input, subject: "input", idempotencyKey });
+      created.push(result);
+      return result.pet;
+    },
+    created: () => created,
+  };
+}
