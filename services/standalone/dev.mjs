@@ -3,7 +3,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { existsSync, utimesSync } from "node:fs";
-import { relative, sep } from "node:path";
+import { join, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
 import { buildIfChanged } from "./build.mjs";
@@ -25,6 +25,8 @@ const { watch } = await import("chokidar");
 
 /** The files that have changed since the last build began. */
 const changed = new Set();
+/** The files that have changed since the last build that succeeded began. */
+const unbuilt = new Set();
 let isStopping = false;
 let wake = () => {};
 let store = startStore();
@@ -48,11 +50,13 @@ for (const signal of ["SIGINT", "SIGTERM"]) {
 while (!isStopping) {
   if (changed.size === 0) await new Promise((resolve) => (wake = resolve));
   await delay(settleMs);
-  outdateBuildRecords(changed);
+  for (const path of changed) unbuilt.add(path);
   changed.clear();
-  const isCompiled = !isStopping && (await compile());
+  outdateBuildRecords(unbuilt);
+  const isCompiled = !isStopping && (await compile([...unbuilt]));
   if (isStopping) break;
   if (isCompiled) {
+    unbuilt.clear();
     process.stdout.write("Compiled. The store starts again.\n");
     await end(store);
     if (!isStopping) store = startStore();
@@ -69,19 +73,35 @@ process.exit();
  */
 function outdateBuildRecords(paths) {
   for (const path of paths) {
-    const folder = relative(root, path).split(sep).slice(0, 2).join(sep);
     for (const name of [".tsbuildinfo", ".tsbuildinfo-browser"]) {
-      const record = `${root}${folder}/dist/${name}`;
+      const record = `${root}${packageOf(path)}/dist/${name}`;
       if (existsSync(record)) utimesSync(record, 0, 0);
     }
   }
 }
 
-/** The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change. */
-async function compile() {
+/** Compiles the sources, and builds the pages, as far as the changes concern them. */
+async function compile(paths) {
+  // The compiler of TypeScript 7 finds a change by polling, which takes seconds, so it is started for each change.
   const compiler = `${root}node_modules/typescript/bin/tsc`;
-  const projects = ["services/standalone", "packages/pages/browser"];
-  return (await succeeds([compiler, "--build", ...projects])) && (await succeeds(["services/rest/build-files.mjs"]));
+  const projects = ["services/standalone", "packages/pages", "packages/pages/browser"];
+  const areGuides = paths.every((path) => path.endsWith(".md"));
+  if (!areGuides && !(await succeeds([compiler, "--build", ...projects]))) return false;
+  const services = ["rest", "graphql"].filter((service) => paths.some((path) => isSourceOfPages(path, service)));
+  const results = await Promise.all(services.map((service) => succeeds([`services/${service}/build-files.mjs`])));
+  return results.every(Boolean);
+}
+
+/** The pages contain the error codes and the plans of core. The code of a service is not in its pages. */
+function isSourceOfPages(path, service) {
+  const name = packageOf(path);
+  if (name === `services/${service}`) return !path.startsWith(join(root, name, "src"));
+  return name === "packages/pages" || name === "packages/core";
+}
+
+/** The folder of the package that a file belongs to, such as `packages/core`. */
+function packageOf(path) {
+  return relative(root, path).split(sep).slice(0, 2).join("/");
 }
 
 async function succeeds(options) {

@@ -1,7 +1,7 @@
 import type { Catalogue, HttpConfig, Log } from "@petstore/core";
 import type { AccountTurns } from "./pipeline/account-turns.js";
 import type { Resource } from "./pipeline/resource.js";
-import type { StaticFile } from "./pipeline/static-files.js";
+import type { StaticFile } from "./pipeline/static-file.js";
 
 /** One API of a service: its table of routes, and its files, which need no key. */
 export interface Api {

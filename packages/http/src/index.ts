@@ -8,7 +8,7 @@ export type { HttpRequest } from "./pipeline/http-request.js";
 export { inTurn, readJson } from "./pipeline/json-input.js";
 export { jsonReply, type Reply } from "./pipeline/reply.js";
 export type { Handler, Resource } from "./pipeline/resource.js";
-export { notFoundPath, type StaticFile } from "./pipeline/static-files.js";
+export { createStaticFile, readStaticFolder, type StaticFile } from "./pipeline/static-file.js";
 export { runProgram, runService, runStore } from "./run.js";
 export { jsonMediaType } from "./server/media-types.js";
 export { repeated } from "./server/single-headers.js";

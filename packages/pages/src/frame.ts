@@ -2,22 +2,21 @@ import { html, type Markup } from "./html.js";
 import { guideLinks, type Link, pageLinks } from "./links.js";
 
 export interface Page extends Link {
-  /** Renders the content of the page, at its first request. */
-  readonly main: () => Markup;
+  readonly main: Markup;
   /** The names of style sheets that not every page loads. */
   readonly styles?: readonly string[];
   /** The names of scripts that run before the module. */
   readonly scripts?: readonly string[];
   /** The name of the page's own script, an ES module, and of its own style sheet. */
   readonly module?: string;
-  /** Only for a page that needs more than the default policy. */
-  readonly contentSecurityPolicy?: string;
 }
 
 export function renderPage({ path, title, main, styles = [], scripts = [], module }: Page): string {
   const own = module === undefined ? [] : [module];
+  const styleSheets = ["frame", "controls", ...styles, ...own];
+  const current = html` aria-current="page"`;
   const link = (to: Link) =>
-    html`<li><a href="${to.path}"${to.path === path ? html` aria-current="page"` : undefined}>${to.title}</a></li>`;
+    html`<li><a href="${to.path}"${to.path === path ? current : undefined}>${to.title}</a></li>`;
   return html`<!doctype html>
 <html lang="en">
 <head>
@@ -26,7 +25,7 @@ export function renderPage({ path, title, main, styles = [], scripts = [], modul
 <meta name="color-scheme" content="light dark">
 <title>${title} - Pet store</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
-${["frame", "controls", ...styles, ...own].map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
+${styleSheets.map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
 ${scripts.map((name) => html`<script defer src="/pages/${name}.js"></script>`)}
 ${own.map((name) => html`<script type="module" src="/pages/${name}.js"></script>`)}
 </head>
@@ -39,7 +38,7 @@ ${pageLinks.map(link)}
 </ul></nav>
 </header>
 <main id="main">
-${main()}
+${main}
 </main>
 <footer><nav aria-label="Guides"><h2>Guides</h2><ul>${guideLinks.map(link)}</ul></nav></footer>
 </body>

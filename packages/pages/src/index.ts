@@ -1,4 +1,4 @@
-export { keyForm, type Page } from "./frame.js";
-export { graphiqlFiles } from "./graphiql.js";
-export { html, type Markup } from "./html.js";
-export { pageFiles } from "./page-files.js";
+export { copyGraphiql, graphiqlPage } from "./graphiql-page.js";
+export { referencePage } from "./reference/reference-page.js";
+export { writeSite } from "./site.js";
+export { describePlan, usagePage } from "./usage-page.js";

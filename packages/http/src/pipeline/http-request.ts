@@ -31,7 +31,7 @@ export interface HttpRequest extends MessageHead {
   readonly response: EventEmitter & { readonly closed: boolean };
   /** The one of these media types that the client prefers (RFC 9110 section 12.5.1), the first of equal ones. */
   accepts(mediaTypes: readonly string[]): string | undefined;
-  acceptsGzip(): boolean;
+  acceptsEncoding(encoding: "br" | "gzip"): boolean;
   /** The bytes of a body that must be JSON. Throws the problems of `body.ts`. */
   readBody(): Promise<Buffer>;
 }
@@ -65,7 +65,7 @@ export function createRequest(
     },
     response: res,
     accepts: (offered) => acceptedType(req, offered),
-    acceptsGzip: () => req.acceptsEncodings("gzip") !== false,
+    acceptsEncoding: (encoding) => req.acceptsEncodings(encoding) !== false,
     readBody: () => readBody(req, res, head.contentType),
   };
 }

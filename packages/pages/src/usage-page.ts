@@ -1,8 +1,20 @@
-import { limitsOf, type Plan, planNames } from "@petstore/core";
-import { html, keyForm, type Markup } from "@petstore/pages";
+import { keyForm, type Page } from "./frame.js";
+import { html, type Markup } from "./html.js";
 
-/** The usage page at `/usage` shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
-export function usageMain(): Markup {
+/** The most requests that an account with this plan may send. */
+export interface PlanLimits {
+  /** As the API has it, such as `free`. */
+  readonly plan: string;
+  /** Undefined if each account has its own limits. */
+  readonly limits: { readonly perMinute: number; readonly perDay: number } | undefined;
+}
+
+/** The usage page shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
+export function usagePage(plans: readonly PlanLimits[]): Page {
+  return { path: "/usage", title: "Usage", main: main(plans), styles: ["reference"], module: "usage" };
+}
+
+function main(plans: readonly PlanLimits[]): Markup {
   return html`<h1>Usage</h1>
 <p class="lead">How many requests your account has left in this minute and on this day, and when each limit resets. All keys of an account share its limits.</p>
 ${keyForm}
@@ -22,7 +34,7 @@ ${gauge("day", "This day")}
 <section aria-labelledby="plans-title">
 <h2 id="plans-title">Plans</h2>
 <table id="plans"><thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Requests a day</th></tr></thead><tbody>
-${planNames.map(planRow)}
+${plans.map(planRow)}
 </tbody></table>
 </section>`;
 }
@@ -36,14 +48,13 @@ function gauge(window: "minute" | "day", title: string): Markup {
 </div>`;
 }
 
-function planRow(plan: Plan): Markup {
+function planRow(plan: PlanLimits): Markup {
   const [name, perMinute, perDay] = describePlan(plan);
-  return html`<tr data-plan="${plan}"><th scope="row">${name}</th><td>${perMinute}</td><td>${perDay}</td></tr>`;
+  return html`<tr data-plan="${plan.plan}"><th scope="row">${name}</th><td>${perMinute}</td><td>${perDay}</td></tr>`;
 }
 
-export function describePlan(plan: Plan): readonly [name: string, perMinute: string, perDay: string] {
+export function describePlan({ plan, limits }: PlanLimits): readonly [name: string, perMinute: string, perDay: string] {
   const name = `${plan.charAt(0).toUpperCase()}${plan.slice(1)}`;
-  if (plan === "enterprise") return [name, "as agreed", "as agreed"];
-  const { perMinute, perDay } = limitsOf({ plan });
-  return [name, perMinute.toLocaleString("en"), perDay.toLocaleString("en")];
+  if (limits === undefined) return [name, "as agreed", "as agreed"];
+  return [name, limits.perMinute.toLocaleString("en"), limits.perDay.toLocaleString("en")];
 }

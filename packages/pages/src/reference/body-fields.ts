@@ -1,6 +1,6 @@
 /** The fields of the bodies, with their rules, as the OpenAPI document has them. */
-import { html, type Markup } from "@petstore/pages";
-import type { OpenApiDocument, OpenApiSchema } from "../openapi-document.js";
+import { html, type Markup } from "../html.js";
+import type { OpenApiDocument, OpenApiSchema } from "./openapi-document.js";
 import { prose } from "./prose.js";
 
 type Schemas = OpenApiDocument["components"]["schemas"];

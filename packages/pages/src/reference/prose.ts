@@ -1,4 +1,4 @@
-import { html, type Markup } from "@petstore/pages";
+import { html, type Markup } from "../html.js";
 
 /** Renders text in backticks as code. */
 export function prose(text: string): readonly Markup[] {

@@ -1,0 +1,30 @@
+import { readFileSync } from "node:fs";
+import { dirname } from "node:path";
+import type { Page } from "./frame.js";
+import { html } from "./html.js";
+import { type GuideLink, guideLinks } from "./links.js";
+import { renderMarkdown } from "./markdown.js";
+
+export interface Guide extends GuideLink {
+  readonly markdown: string;
+}
+
+/** Reads the guides in this folder. `folder` is relative to the root of the repository. */
+export function readGuides(folder: string): readonly Guide[] {
+  return guideLinks
+    .filter(({ file }) => dirname(file) === folder)
+    .map((link) => ({ ...link, markdown: readFileSync(new URL(`../../../${link.file}`, import.meta.url), "utf8") }));
+}
+
+export function guidePage(guide: Guide): Page {
+  const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
+  return { ...guide, main: html`<article class="guide">${article}</article>`, module: "guide" };
+}
+
+/** A link to a guide has its page as target. A link to another file has no target. */
+function targetOf(href: string, { file }: Guide): string | undefined {
+  if (/^([a-z]+:|#)/.test(href)) return href;
+  const { pathname, hash } = new URL(href, `file:///${file}`);
+  const found = guideLinks.find((guide) => `/${guide.file}` === pathname);
+  return found && `${found.path}${hash}`;
+}

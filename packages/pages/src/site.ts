@@ -1,0 +1,47 @@
+import { readdir, readFile, rm } from "node:fs/promises";
+import { writeCompressedFile } from "./compressed-file.js";
+import { type Page, renderPage } from "./frame.js";
+import { guidePage, readGuides } from "./guides.js";
+import { notFoundPage } from "./not-found-page.js";
+
+export interface Site {
+  readonly pages: readonly Page[];
+  /** The folder with the guides, relative to the root of the repository. The guide to errors is in every site. */
+  readonly guides: string;
+  /** Further files, by name. */
+  readonly files?: Readonly<Record<string, string | Buffer>>;
+}
+
+type NamedFile = readonly [name: string, content: string | Buffer];
+
+/**
+ * Empties the folder, and writes the files that a service serves: its pages, its guides as pages and as Markdown, the page for
+ * unknown paths, and the scripts, style sheets and icons that the pages load. `index.html` is the page at `/`, and
+ * `usage.html` is the page at `/usage`. Each file has its compressed forms beside it.
+ */
+export async function writeSite(folder: URL, { pages, guides: guideFolder, files = {} }: Site): Promise<void> {
+  const guides = [...readGuides(guideFolder), ...readGuides("packages/core")];
+  const allPages = [...pages, ...guides.map(guidePage), notFoundPage];
+  const all: readonly NamedFile[] = [
+    ...allPages.map((page): NamedFile => [pageFileName(page), renderPage(page)]),
+    ...guides.map(({ path, markdown }): NamedFile => [`${path.slice(1)}.md`, markdown]),
+    ...(await readAssets(new URL("../browser/", import.meta.url))),
+    // The compiled scripts are in `dist`.
+    ...(await readAssets(new URL("./browser/", import.meta.url))),
+    ...Object.entries(files),
+  ];
+  await rm(folder, { recursive: true, force: true });
+  await Promise.all(all.map(([name, content]) => writeCompressedFile(new URL(name, folder), content)));
+}
+
+function pageFileName({ path }: Page): string {
+  return path === "/" ? "index.html" : `${path.slice(1)}.html`;
+}
+
+/** The style sheets, scripts and icons in this folder. */
+async function readAssets(folder: URL): Promise<readonly NamedFile[]> {
+  const names = (await readdir(folder)).filter((name) => /\.(css|js|svg)$/.test(name));
+  return Promise.all(
+    names.map(async (name): Promise<NamedFile> => [`pages/${name}`, await readFile(new URL(name, folder))]),
+  );
+}

@@ -1,0 +1,12 @@
+import type { HttpConfig } from "@petstore/core";
+import { createStaticFile, readStaticFolder, type StaticFile } from "@petstore/http";
+import { openApiJson, openApiYaml } from "./openapi-document.js";
+
+/** The pages, the guides and the client, as `build-files.mjs` wrote them, and the OpenAPI document. */
+export function readRestFiles(config: Pick<HttpConfig, "publicUrl" | "stagingUrl">): readonly StaticFile[] {
+  return [
+    createStaticFile("/openapi.json", openApiJson(config)),
+    createStaticFile("/openapi.yaml", openApiYaml(config)),
+    ...readStaticFolder(new URL("../dist/site/", import.meta.url)),
+  ];
+}
