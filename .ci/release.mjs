@@ -1,6 +1,6 @@
 // `npm run release`: turns the changesets into a release. It publishes nothing: the last lines say what to publish.
 import { spawnSync } from "node:child_process";
-import { readFileSync, rmSync, writeFileSync } from "node:fs";
+import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import getReleasePlan from "@changesets/get-release-plan";
@@ -11,7 +11,7 @@ const usage = `Usage: npm run release [-- --dry-run]
 Makes a release from the files in .changeset, on a clean working tree:
   1. sets the version of every package, of the root and of the Kubernetes images
   2. moves the texts of the changesets to CHANGELOG.md
-  3. writes openapi.released.yaml: the parts of openapi.yaml that later versions must not break
+  3. writes openapi.released.yaml and schema.released.graphql: what later versions must not break
   4. packs the client (petstore-client-VERSION.tgz) and writes the bill of materials (sbom.cdx.json)
   5. commits this, and tags the commit vVERSION
 
@@ -48,6 +48,7 @@ edit("tools/deploy/kubernetes/overlay/kustomization.yaml", (text) =>
 edit("CHANGELOG.md", (text) => text.replace("\n## ", () => `\n${changes}\n## `));
 const openApi = readFileSync("services/rest/openapi.yaml", "utf8");
 writeFileSync("services/rest/openapi.released.yaml", releasedDocument(openApi));
+copyFileSync("services/graphql/schema.graphql", "services/graphql/schema.released.graphql");
 // An older build may have left files that no source has.
 rmSync("packages/client/dist", { recursive: true, force: true });
 pnpm("--filter", "@petstore/client", "run", "build");

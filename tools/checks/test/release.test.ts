@@ -53,6 +53,8 @@ it(
     await write("SECURITY.md", security.replace("\n| 1.", "\n| 2.0 | yes |\n| 1."));
     const openApi = await read("services/rest/openapi.yaml");
     await write("services/rest/openapi.yaml", openApi.replace("operationId: listPets", "operationId: changed"));
+    const schema = await read("services/graphql/schema.graphql");
+    await write("services/graphql/schema.graphql", schema.replace("type Pet {", "type Pet @changed {"));
     commit();
     expect(release()).toEqual({ status: 0, output: expect.stringContaining("git push --follow-tags") });
 
@@ -71,6 +73,7 @@ it(
     const released = await read("services/rest/openapi.released.yaml");
     expect(released).toMatch(/^# The parts .*\npaths:\n.*operationId: changed\n.*\ncomponents:\n/s);
     expect(released).not.toContain("description:");
+    expect(await read("services/graphql/schema.released.graphql")).toContain("type Pet @changed {");
     expect(await changesets()).toEqual([]);
     const bill = await read("sbom.cdx.json");
     expect(JSON.parse(bill)).toMatchObject({ bomFormat: "CycloneDX", metadata: { component: { name: "petstore" } } });

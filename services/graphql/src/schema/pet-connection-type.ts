@@ -4,22 +4,24 @@ import type { Pet, PetPage } from "@petstore/core";
 import { Field, ObjectType } from "type-graphql";
 import { PetType } from "./pet-types.js";
 
-@ObjectType("PageInfo", { simpleResolvers: true })
+@ObjectType("PageInfo", { description: "Where a page begins and ends.", simpleResolvers: true })
 export class PageInfoType {
-  @Field(() => Boolean)
+  @Field(() => Boolean, { description: "Whether `after: endCursor` returns more pets now." })
   readonly hasNextPage!: boolean;
 
-  @Field(() => Boolean)
+  @Field(() => Boolean, {
+    description: "Whether the page has an `after` argument: its cursor belongs to an earlier pet.",
+  })
   readonly hasPreviousPage!: boolean;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "The cursor of the first pet. Null on an empty page." })
   readonly startCursor!: string | undefined;
 
-  @Field(() => String, { nullable: true })
+  @Field(() => String, { nullable: true, description: "The cursor of the last pet. Null on an empty page." })
   readonly endCursor!: string | undefined;
 }
 
-@ObjectType("PetEdge", { simpleResolvers: true })
+@ObjectType("PetEdge", { description: "A pet of a page, with its cursor.", simpleResolvers: true })
 export class PetEdgeType {
   @Field(() => String, {
     description:
@@ -27,19 +29,19 @@ export class PetEdgeType {
   })
   readonly cursor!: string;
 
-  @Field(() => PetType)
+  @Field(() => PetType, { description: "The pet." })
   readonly node!: PetType;
 }
 
-@ObjectType("PetConnection", { simpleResolvers: true })
+@ObjectType("PetConnection", { description: "A page of pets.", simpleResolvers: true })
 export class PetConnectionType {
-  @Field(() => [PetEdgeType])
+  @Field(() => [PetEdgeType], { description: "The pets, each with its cursor." })
   readonly edges: PetEdgeType[];
 
-  @Field(() => [PetType])
+  @Field(() => [PetType], { description: "The pets, without cursors." })
   readonly nodes: readonly Pet[];
 
-  @Field(() => PageInfoType)
+  @Field(() => PageInfoType, { description: "Where the page begins and ends, and whether more pets follow." })
   readonly pageInfo: PageInfoType;
 
   constructor({ pets, nextCursor, cursorOf }: PetPage, hasPreviousPage: boolean) {

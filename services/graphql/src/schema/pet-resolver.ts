@@ -19,10 +19,19 @@ export interface OperationContext {
 
 /** The schema of the API. Core validates the values, so type-graphql does not. */
 export function buildPetSchema(): GraphQLSchema {
-  return buildSchemaSync({ resolvers: [PetResolver], validate: false });
+  const schema = buildSchemaSync({ resolvers: [PetResolver], validate: false });
+  // type-graphql has no decorator for these two types.
+  for (const [type, description] of [
+    [schema.getQueryType(), "Reads of pets. Each field costs a unit."],
+    [schema.getMutationType(), "Changes of the store, in the order of the fields. Each field costs a unit."],
+  ] as const) {
+    if (type) type.description = description;
+  }
+  return schema;
 }
 
 const cursorDescription = "A cursor of `petsConnection`, or the cursor in a `next` link of the REST API.";
+const statusDescription = "Only pets with this status. Without it, all pets.";
 const keyDescription =
   "1 to 255 printable ASCII characters. A repetition within 24 hours, in either API, adds no second pet.";
 
@@ -30,7 +39,7 @@ const keyDescription =
 const UncheckedInput = () =>
   createParameterDecorator<OperationContext>(
     ({ args, info }) => withoutNulls(args.input, info.schema.getType("NewPet") as GraphQLInputObjectType),
-    { arg: { name: "input", typeFunc: () => NewPetInput } },
+    { arg: { name: "input", typeFunc: () => NewPetInput, options: { description: "The pet to add." } } },
   );
 
 /**
@@ -43,7 +52,7 @@ class PetResolver {
   async pets(
     @Ctx() { catalogue }: OperationContext,
     @Arg("cursor", () => String, { nullable: true, description: cursorDescription }) cursor: string | null,
-    @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
+    @Arg("status", () => petStatusEnum, { nullable: true, description: statusDescription }) status: string | null,
     @Arg("limit", () => Int, { defaultValue: 20, description: "1 to 100." }) limit: number,
   ): Promise<readonly Pet[]> {
     const { pets } = await catalogue.list({ limit, status: status ?? undefined, cursor: cursor ?? undefined });
@@ -53,7 +62,7 @@ class PetResolver {
   @Query(() => PetConnectionType, { description: "Pets, ascending by id, with a cursor for each." })
   async petsConnection(
     @Ctx() { catalogue }: OperationContext,
-    @Arg("status", () => petStatusEnum, { nullable: true }) status: string | null,
+    @Arg("status", () => petStatusEnum, { nullable: true, description: statusDescription }) status: string | null,
     @Arg("after", () => String, { nullable: true, description: "A cursor of a list with the same status." })
     after: string | null,
     @Arg("first", () => Int, { defaultValue: 20, description: "1 to 100." }) first: number,
@@ -67,7 +76,11 @@ class PetResolver {
     return new PetConnectionType(page, after != null);
   }
 
-  @Mutation(() => PetType, { description: "Adds a pet." })
+  /** Nullable: if a later field of the mutation fails, its caller must still see the pets that were stored before. */
+  @Mutation(() => PetType, {
+    nullable: true,
+    description: "Adds a pet. Null if it fails, with the reason in `errors`.",
+  })
   async createPet(
     @Ctx() { catalogue }: OperationContext,
     @Arg("idempotencyKey", () => String, { nullable: true, description: keyDescription }) idempotencyKey: unknown,

@@ -12,6 +12,7 @@ import { Field, InputType, ObjectType, registerEnumType } from "type-graphql";
  */
 export const int64Id: GraphQLScalarType<unknown, string> = new GraphQLScalarType({
   name: "ID",
+  description: "A 64-bit integer: a string of decimal digits in responses, and a string or an integer in requests.",
   serialize: (id) => `${id}`,
   // `readVariables` has converted the variables already.
   parseValue: (value) => value,
@@ -55,20 +56,28 @@ export function withoutNulls(input: unknown, type: GraphQLInputObjectType): unkn
 export const petStatusEnum: Readonly<Record<string, PetStatus>> = Object.fromEntries(
   petStatuses.map((status) => [status, status]),
 );
-registerEnumType(petStatusEnum, { name: "PetStatus", description: `One of ${petStatuses.join(", ")}.` });
+registerEnumType(petStatusEnum, {
+  name: "PetStatus",
+  description: `One of ${petStatuses.join(", ")}.`,
+  valuesConfig: {
+    available: { description: "The pet can be bought." },
+    pending: { description: "A sale has begun." },
+    sold: { description: "The pet was sold." },
+  } satisfies Record<PetStatus, object>,
+});
 
 @ObjectType("Pet", { description: "A pet of the store.", simpleResolvers: true })
 export class PetType implements Pet {
   @Field(() => int64Id, { description: "Assigned by the service: an int64 in decimal digits." })
   readonly id!: bigint;
 
-  @Field(() => String)
+  @Field(() => String, { description: "As it was sent, byte for byte." })
   readonly name!: string;
 
   @Field(() => int64Id, { description: "An int64 in decimal digits." })
   readonly categoryId!: bigint;
 
-  @Field(() => petStatusEnum, { nullable: true })
+  @Field(() => petStatusEnum, { nullable: true, description: "Whether the pet can be bought." })
   readonly status!: PetStatus;
 }
 
