@@ -44,6 +44,7 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
     [
       /^{"data":{"createPet":{"id":"\d+","name":"Rex","categoryId":"9007199254740993"}},"extensions":{"cost":1}}$/,
       /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: \d+.*{"petsConnection":{"nodes":\[{"id":"1","name":"Rex"}/s,
+      /"path":\["bo"\].*"data":{"rex":{"id":"\d+"},"bo":null}/,
     ],
   ],
 ];
