@@ -1,4 +1,4 @@
-import type { Catalogue, Pet, PetPage, Ticket } from "@petstore/core";
+import { type Catalogue, type Pet, type PetPage, Problem, type Ticket } from "@petstore/core";
 import type { AccountTurns, HttpRequest } from "@petstore/http";
 
 /** The catalogue of one operation, called by the holder of its ticket. */
@@ -8,6 +8,9 @@ export interface OperationCatalogue {
   /**
    * Checks the key again before each create: the fields of a mutation run one after another, and the last can begin long after
    * the admission. All fields of a query begin at once, so they use the key as it was then.
+   *
+   * After a create has failed with SERVICE_UNAVAILABLE, the later ones fail with the same problem and are not tried: ten of them
+   * would wait for ten timeouts.
    */
   create(pet: { readonly input: unknown; readonly idempotencyKey: unknown }): Promise<Pet>;
   /** The creates that have succeeded. `replayed`: an earlier request with the same idempotency key created the pet. */
@@ -31,6 +34,7 @@ export function createOperationCatalogue(
 ): OperationCatalogue {
   const { caller } = ticket;
   const created: { readonly replayed: boolean }[] = [];
+  let outage: Problem | undefined;
 
   async function inTurn(reading: Promise<PetPage>): Promise<PetPage> {
     const page = await reading;
@@ -43,9 +47,16 @@ export function createOperationCatalogue(
     list: (input) => inTurn(catalogue.list(caller, input)),
     listAsConnection: (input) => inTurn(catalogue.listAsConnection(caller, input)),
     async create({ input, idempotencyKey }) {
-      const result = await catalogue.create(await ticket.confirm(), { input, subject: "input", idempotencyKey });
-      created.push(result);
-      return result.pet;
+      if (outage !== undefined) throw outage;
+      try {
+        const result = await catalogue.create(await ticket.confirm(), { input, subject: "input", idempotencyKey });
+        created.push(result);
+        return result.pet;
+      } catch (error) {
+        const problem = Problem.from(error);
+        if (problem.code === "SERVICE_UNAVAILABLE") outage = problem;
+        throw problem;
+      }
     },
     created: () => created,
   };
