@@ -6,8 +6,8 @@ export { type AccountTurns, createAccountTurns } from "./pipeline/account-turns.
 export { maxJsonDepth, parseExactJson } from "./pipeline/exact-json.js";
 export type { HttpRequest } from "./pipeline/http-request.js";
 export { inTurn, readJson } from "./pipeline/json-input.js";
-export { jsonReply, type Reply } from "./pipeline/reply.js";
-export type { Handler, Resource } from "./pipeline/resource.js";
+export { type Failure, jsonReply, type Reply } from "./pipeline/reply.js";
+export type { AcceptableRequest, Handler, Resource } from "./pipeline/resource.js";
 export { createStaticFile, readStaticFolder, type StaticFile } from "./pipeline/static-file.js";
 export { runProgram, runService, runStore } from "./run.js";
 export { jsonMediaType } from "./server/media-types.js";

@@ -1,13 +1,14 @@
 import type { ApolloServer } from "@apollo/server";
 import { type Catalogue, Problem, type ProblemCode, type Ticket } from "@petstore/core";
-import type { AccountTurns, Handler, HttpRequest, Reply } from "@petstore/http";
-import type { GraphQLFormattedError, GraphQLSchema } from "graphql";
+import type { AcceptableRequest, AccountTurns, Failure, Handler, HttpRequest, Reply } from "@petstore/http";
+import type { FormattedExecutionResult, GraphQLFormattedError, GraphQLSchema } from "graphql";
 import { formatProblem, problemsIn } from "./graphql-errors.js";
-import { readGraphqlRequest } from "./graphql-request.js";
+import { type GraphqlRequest, readGraphqlRequest } from "./graphql-request.js";
+import type { ParsedDocument } from "./operation/document-parser.js";
 import type { DocumentStore } from "./operation/document-store.js";
-import type { Documents, InTurn } from "./operation/documents.js";
+import type { Documents } from "./operation/documents.js";
 import { createOperationCatalogue } from "./operation/operation-catalogue.js";
-import { planOperation } from "./operation/plan-operation.js";
+import { type Plan, planOperation } from "./operation/plan-operation.js";
 import type { OperationContext } from "./schema/pet-resolver.js";
 
 interface GraphqlHandlerDeps {
@@ -33,98 +34,104 @@ const charactersPerTurn = 1_024;
 
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
-/**
- * Executes a GraphQL request. The status is 200 after an execution, even if fields have errors. Exception: if a field failed
- * with SERVICE_UNAVAILABLE and no `createPet` succeeded, the request fails with this problem. The client then gets 503 and
- * its units back, as in the REST API.
- *
- * If the operation is not executed, the reply is a GraphQL request error (`requestError`) for a syntax error, an unknown
- * persisted query, or a refusal with one of `requestErrorCodes`. With any other refusal the request fails.
- */
+/** Handles a GraphQL request: reads it, finds its document, plans the operation, has it executed, and replies. */
 export function createGraphqlHandler(deps: GraphqlHandlerDeps): Handler {
   const { schema, apollo, catalogue, documents, documentStore, accountTurns, pageTurns } = deps;
 
   return async (request, ticket) => {
-    const { query, persistedQueryHash, operationName, variables } = await readGraphqlRequest(
-      request,
-      ticket,
-      accountTurns,
-    );
-    const isPersisted = persistedQueryHash !== undefined;
-    const parsed =
-      query === undefined
-        ? documents.find(persistedQueryHash ?? "")
-        : await documents.read(
-            { text: query, accountId: ticket.caller.accountId, isPersisted },
-            parsingInTurn(accountTurns, request, ticket, query.length),
-          );
+    const sent = await readGraphqlRequest(request, ticket, accountTurns);
+    const parsed = await findDocument(sent, request, ticket);
     if (parsed === undefined) return requestError(request, persistedQueryNotFound);
     if (parsed.kind === "refused") return requestError(request, new Problem(parsed.code), parsed.errors);
 
-    const { document, text } = parsed;
-    const plan = planOperation(schema, { document, operationName, variables, method: request.method });
+    const { operationName, variables } = sent;
+    const plan = planOperation(schema, {
+      document: parsed.document,
+      operationName,
+      variables,
+      method: request.method,
+    });
     const operationCatalogue = createOperationCatalogue(catalogue, ticket, pageTurns, request.response);
     const contextValue = { caller: ticket.caller, catalogue: operationCatalogue, plan, extend: ticket.extend };
     const { body } = await documentStore.holding(parsed, () =>
       apollo.executeOperation(
-        { query: text, variables, ...(operationName !== undefined && { operationName }) },
+        { query: parsed.text, variables, ...(operationName !== undefined && { operationName }) },
         { contextValue },
       ),
     );
     if (body.kind === "incremental") throw new Error("the schema has no incremental delivery");
-    const { data, errors = [] } = body.singleResult;
-    const { operation } = plan;
-    const problems = problemsIn(errors);
-
-    // Without `data` the operation was not executed, and the first problem is the reason.
-    const [refusal] = data === undefined ? problems : [];
-    if (refusal !== undefined) {
-      if (requestErrorCodes.includes(refusal.code)) return { ...requestError(request, refusal, errors), operation };
-      const isPlanned = plan.outcome === "refused" && plan.problem === refusal;
-      return { problem: refusal, operation, ...(isPlanned && plan.headers && { headers: plan.headers }) };
-    }
-    const created = operationCatalogue.created();
-    const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
-    // If a `createPet` succeeded, the client must not repeat the operation, and its units stay used.
-    if (unavailable !== undefined && created.length === 0) return { problem: unavailable, operation };
-
-    const isReplay = created.length > 0 && created.every(({ replayed }) => replayed);
-    const extensions = { ...body.singleResult.extensions, cost: operation?.cost };
-    return {
-      status: 200,
-      headers: { ...contentType(request), ...(isReplay && { "Idempotency-Replayed": "true" }) },
-      body: JSON.stringify({ ...body.singleResult, extensions }),
-      problems,
-      operation,
-    };
+    return replyTo(request, plan, body.singleResult, operationCatalogue.created());
   };
+
+  function findDocument(
+    { query, persistedQueryHash = "" }: GraphqlRequest,
+    { response }: HttpRequest,
+    { caller: { accountId } }: Ticket,
+  ): ParsedDocument | undefined | Promise<ParsedDocument> {
+    if (query === undefined) return documents.find(persistedQueryHash);
+    const turn = { accountId, bytes: query.length, cost: query.length / charactersPerTurn, response };
+    return documents.read({ text: query, accountId, isPersisted: persistedQueryHash !== "" }, (parse) =>
+      accountTurns.run(turn, parse),
+    );
+  }
 }
 
-function parsingInTurn(turns: AccountTurns, { response }: HttpRequest, ticket: Ticket, length: number): InTurn {
-  const { accountId } = ticket.caller;
-  return (parse) => turns.run({ accountId, bytes: length, cost: length / charactersPerTurn, response }, parse);
+/**
+ * The status is 200 after an execution, even if fields have errors. Exception: if a field failed with SERVICE_UNAVAILABLE and
+ * no `createPet` succeeded, the request fails with this problem. The client then gets 503 and its units back, as in the REST
+ * API.
+ *
+ * If the operation was not executed, the reply to a refusal with one of `requestErrorCodes` is a GraphQL request error. With
+ * any other refusal the request fails.
+ */
+function replyTo(
+  request: AcceptableRequest,
+  plan: Plan,
+  result: FormattedExecutionResult,
+  created: readonly { readonly replayed: boolean }[],
+): Reply | Failure {
+  const { data, errors = [] } = result;
+  const { operation } = plan;
+  const problems = problemsIn(errors);
+
+  // Without `data` the operation was not executed, and the first problem is the reason.
+  const [refusal] = data === undefined ? problems : [];
+  if (refusal !== undefined) {
+    if (requestErrorCodes.includes(refusal.code)) return { ...requestError(request, refusal, errors), operation };
+    if (plan.outcome === "refused" && plan.problem === refusal) return plan;
+    return { problem: refusal, operation };
+  }
+  const unavailable = problems.find(({ code }) => code === "SERVICE_UNAVAILABLE");
+  // If a `createPet` succeeded, the client must not repeat the operation, and its units stay used.
+  if (unavailable !== undefined && created.length === 0) return { problem: unavailable, operation };
+
+  const isReplay = created.length > 0 && created.every(({ replayed }) => replayed);
+  return {
+    status: 200,
+    headers: { "Content-Type": request.mediaType, ...(isReplay && { "Idempotency-Replayed": "true" }) },
+    body: JSON.stringify({ ...result, extensions: { ...result.extensions, cost: operation?.cost } }),
+    problems,
+    operation,
+  };
 }
 
 /** urql recognises this error by its message, Apollo Client by its message or its code. */
 const persistedQueryNotFound = new Problem("PERSISTED_QUERY_NOT_FOUND", "PersistedQueryNotFound");
 
 /**
- * GraphQL over HTTP, sections 6.4.1 and 6.4.2: a client of application/json relies on the body only if the status is 200. A
- * client of `graphqlMediaType` relies on the body with any status.
+ * A GraphQL request error: the operation was not executed. GraphQL over HTTP, sections 6.4.1 and 6.4.2: a client of
+ * application/json relies on the body only if the status is 200. A client of `graphqlMediaType` relies on the body with any
+ * status.
  */
 function requestError(
-  request: HttpRequest,
+  request: AcceptableRequest,
   problem: Problem,
   errors: readonly GraphQLFormattedError[] = [formatProblem(problem)],
 ): Reply {
   return {
     status: request.mediaType === graphqlMediaType ? 400 : 200,
-    headers: contentType(request),
+    headers: { "Content-Type": request.mediaType },
     body: JSON.stringify({ errors }),
     problems: [problem],
   };
-}
-
-function contentType({ mediaType = "" }: HttpRequest): { readonly "Content-Type": string } {
-  return { "Content-Type": mediaType };
 }

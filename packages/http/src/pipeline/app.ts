@@ -19,7 +19,7 @@ import { createRequest, type HttpRequest } from "./http-request.js";
 import { preflightReply } from "./preflight.js";
 import { type FindProbe, probePaths } from "./probes.js";
 import { type Answer, type Failure, problemCodeOf, problemReply, type Reply } from "./reply.js";
-import type { Handler, Resource } from "./resource.js";
+import type { AcceptableRequest, Handler, Resource } from "./resource.js";
 import type { FindFile } from "./static-files.js";
 import { writeReply } from "./write-reply.js";
 
@@ -202,8 +202,11 @@ function callHandler(resource: Resource, request: HttpRequest, ticket: Ticket): 
     const problem = new Problem("METHOD_NOT_ALLOWED", `Only ${allowed} can be used here.`);
     return { problem, headers: { Allow: allowed } };
   }
-  if (request.mediaType === undefined) return { problem: notAcceptable(resource) };
-  return handler(request, ticket);
+  return isAcceptable(request) ? handler(request, ticket) : { problem: notAcceptable(resource) };
+}
+
+function isAcceptable(request: HttpRequest): request is AcceptableRequest {
+  return request.mediaType !== undefined;
 }
 
 function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {

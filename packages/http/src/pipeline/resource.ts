@@ -2,8 +2,13 @@ import type { Problem, QuotaReport, Ticket } from "@petstore/core";
 import type { HttpRequest } from "./http-request.js";
 import type { Failure, Reply } from "./reply.js";
 
+/** A request whose client accepts a media type of the resource. */
+export interface AcceptableRequest extends HttpRequest {
+  readonly mediaType: string;
+}
+
 /** Called after admission. Throws a `Problem`, which becomes the response. */
-export type Handler = (request: HttpRequest, ticket: Ticket) => Promise<Reply | Failure>;
+export type Handler = (request: AcceptableRequest, ticket: Ticket) => Promise<Reply | Failure>;
 
 /**
  * One entry in the table of routes. Every resource needs an API key. HEAD is handled as GET without the body; `app.ts`

@@ -21,7 +21,7 @@ interface SentDocument {
 }
 
 /** Does work at once, or later in a turn of the account. */
-export type InTurn = (parse: () => ParsedDocument) => ParsedDocument | Promise<ParsedDocument>;
+type InTurn = (parse: () => ParsedDocument) => ParsedDocument | Promise<ParsedDocument>;
 
 const cacheLimits = { maxEntries: 1_000, maxSize: 32 * 1024 * 1024 };
 /** A hash takes about 300 bytes. */
