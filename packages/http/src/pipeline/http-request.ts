@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders } from "node:http";
 import type { ParsedUrlQuery } from "node:querystring";
-import { containsKey } from "@petstore/core";
+import { containsKey, type Problem } from "@petstore/core";
 import type { Request, Response } from "express";
 import { jsonMediaType } from "../server/media-types.js";
 import { type MessageHead, readMessageHead } from "../server/message-head.js";
@@ -42,32 +42,76 @@ export function createRequest(
   res: Response,
   mediaTypes: readonly string[] = [jsonMediaType],
 ): HttpRequest {
-  const { method, url, headers } = req;
-  const head = readMessageHead(req);
-  return {
-    ...head,
-    id: requestId(headers["x-request-id"]),
-    method,
-    url,
-    get path() {
-      return req.path;
-    },
-    get query() {
-      return req.query as ParsedUrlQuery;
-    },
+  return new ReceivedRequest(req, res, mediaTypes);
+}
+
+/** A class, because V8 creates its objects several times as fast as an object of getters and functions. */
+class ReceivedRequest implements HttpRequest {
+  readonly malformed: MessageHead["malformed"];
+  readonly clientAddress: MessageHead["clientAddress"];
+  readonly addressBucket: MessageHead["addressBucket"];
+  readonly contentType: MessageHead["contentType"];
+  readonly idempotencyKey: MessageHead["idempotencyKey"];
+  readonly id: string;
+  readonly method: string;
+  readonly url: string;
+  readonly scheme: HttpRequest["scheme"];
+  readonly headers: IncomingHttpHeaders;
+  readonly trace: HttpRequest["trace"];
+  readonly mediaType: string | undefined;
+  readonly response: HttpRequest["response"];
+  readonly #req: Request;
+  readonly #res: Response;
+  readonly #head: MessageHead;
+
+  constructor(req: Request, res: Response, mediaTypes: readonly string[]) {
+    const head = readMessageHead(req);
+    this.malformed = head.malformed;
+    this.clientAddress = head.clientAddress;
+    this.addressBucket = head.addressBucket;
+    this.contentType = head.contentType;
+    this.idempotencyKey = head.idempotencyKey;
+    this.id = requestId(req.headers["x-request-id"]);
+    this.method = req.method;
+    this.url = req.url;
     // Express reads X-Forwarded-Proto only from a trusted proxy. It can hold any text: other values count as `http`.
-    scheme: req.protocol === "https" ? "https" : "http",
-    headers,
-    trace: readTrace(headers.traceparent),
-    mediaType: acceptedType(req, mediaTypes),
-    get isComplete() {
-      return req.complete;
-    },
-    response: res,
-    accepts: (offered) => acceptedType(req, offered),
-    acceptsEncoding: (encoding) => req.acceptsEncodings(encoding) !== false,
-    readBody: () => readBody(req, res, head.contentType),
-  };
+    this.scheme = req.protocol === "https" ? "https" : "http";
+    this.headers = req.headers;
+    this.trace = readTrace(req.headers.traceparent);
+    this.mediaType = acceptedType(req, mediaTypes);
+    this.response = res;
+    this.#req = req;
+    this.#res = res;
+    this.#head = head;
+  }
+
+  get path(): string {
+    return this.#req.path;
+  }
+
+  get query(): ParsedUrlQuery {
+    return this.#req.query as ParsedUrlQuery;
+  }
+
+  get isComplete(): boolean {
+    return this.#req.complete;
+  }
+
+  readToken(): string | Problem {
+    return this.#head.readToken();
+  }
+
+  accepts(mediaTypes: readonly string[]): string | undefined {
+    return acceptedType(this.#req, mediaTypes);
+  }
+
+  acceptsEncoding(encoding: "br" | "gzip"): boolean {
+    return this.#req.acceptsEncodings(encoding) !== false;
+  }
+
+  readBody(): Promise<Buffer> {
+    return readBody(this.#req, this.#res, this.contentType);
+  }
 }
 
 const maxAcceptLength = 1_000;
