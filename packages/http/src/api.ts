@@ -15,7 +15,7 @@ export type CreateApi = (deps: ApiDeps) => Api;
 
 export interface ApiDeps {
   readonly catalogue: Catalogue;
-  /** One queue for all APIs of the process, because they share its event loop. */
+  /** The queues of all accounts. All APIs of the process share them, as they share its event loop. */
   readonly accountTurns: AccountTurns;
   readonly config: Pick<HttpConfig, "publicUrl" | "stagingUrl">;
   readonly log: Log;

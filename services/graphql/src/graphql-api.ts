@@ -1,7 +1,7 @@
 import type { ApolloServerPlugin } from "@apollo/server";
 import { type Api, type ApiDeps, createAccountTurns, jsonMediaType } from "@petstore/http";
 import { createApolloServer } from "./apollo-server.js";
-import { formatRefusal } from "./graphql-errors.js";
+import { refusalBody } from "./graphql-errors.js";
 import { createGraphqlHandler, graphqlMediaType } from "./graphql-handler.js";
 import { createDocumentStore } from "./operation/document-store.js";
 import { createDocuments } from "./operation/documents.js";
@@ -36,7 +36,7 @@ export function createGraphqlApi(
         GET: handle,
         POST: handle,
         mediaTypes: [jsonMediaType, graphqlMediaType],
-        formatProblem: formatRefusal,
+        problemBody: refusalBody,
       },
     ],
     files: readGraphqlFiles(schema),

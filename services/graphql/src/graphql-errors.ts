@@ -13,7 +13,7 @@ function withoutKey(message: string): string {
 }
 
 /** The body of a request that fails as a whole. A 429 repeats the X-RateLimit headers, because few clients show headers. */
-export function formatRefusal(problem: Problem, quota: QuotaReport): string {
+export function refusalBody(problem: Problem, quota: QuotaReport): string {
   const error = formatProblem(problem);
   if (problem.status !== 429) return JSON.stringify({ errors: [error] });
   const window = reportedWindow(quota);
@@ -26,11 +26,11 @@ export function formatRefusal(problem: Problem, quota: QuotaReport): string {
 }
 
 /** The key of a property that JSON leaves out. */
-const problem: unique symbol = Symbol("the problem behind a formatted error");
+const problemKey: unique symbol = Symbol("the problem behind a formatted error");
 
 /** A formatted error that keeps its problem, for the status, the headers and the log. */
 interface ExecutionError extends GraphQLFormattedError {
-  readonly [problem]: Problem;
+  readonly [problemKey]: Problem;
 }
 
 /** For an error of a plugin or a resolver. Masks unexpected errors. */
@@ -41,14 +41,14 @@ export function formatExecutionError(error: unknown): GraphQLFormattedError {
     ...formatProblem(found),
     ...(locations && { locations }),
     ...(path && { path }),
-    [problem]: found,
+    [problemKey]: found,
   };
   return formatted;
 }
 
 /** The problems behind formatted errors, in their order. A plugin may have added errors of its own, which have none. */
 export function problemsIn(errors: readonly GraphQLFormattedError[]): readonly Problem[] {
-  return errors.flatMap((error) => (problem in error ? [(error as ExecutionError)[problem]] : []));
+  return errors.flatMap((error) => (problemKey in error ? [(error as ExecutionError)[problemKey]] : []));
 }
 
 /**

@@ -27,6 +27,7 @@ export function createPetRoutes({ catalogue, accountTurns, config, now }: ApiDep
       async POST(request, ticket) {
         const idempotencyKey = readIdempotencyKey(request);
         const input = await readJson(request, ticket, accountTurns, { scope: "write" });
+        // Not the caller at the admission: `readJson` may have confirmed the key again.
         const { pet, replayed } = await catalogue.create(ticket.caller, { idempotencyKey, input });
         return jsonReply(201, petJson(pet), replayed ? { "Idempotency-Replayed": "true" } : {});
       },

@@ -6,7 +6,7 @@ import { type Answer, problemReply, type Reply } from "./reply.js";
 const maxAddresses = 10_000;
 
 /**
- * Limits what needs no key and costs no units, for each client address. The returned function counts one request, and makes
+ * Limits static files and probes, which need no key and cost no units, for each client address. The returned function counts one request, and makes
  * its reply if the address is within the limit. The rate-limit headers then show how many requests without a valid key
  * remain. Beyond the limit, the reply is RATE_LIMIT_EXCEEDED with this message, and the headers show the limit.
  */

@@ -126,7 +126,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   function findRoute(request: HttpRequest, resource: Resource | undefined): Route {
     const { malformed } = request;
     if (malformed !== undefined) {
-      // The same response on all paths: a malformed request is not a request to an API.
+      // The same response on all paths except probes: a malformed request is not a request to an API.
       const respond = async () => refuse({}, await admission.refuseMalformed(request.addressBucket, malformed));
       return { name: "malformed", respond };
     }
@@ -152,7 +152,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   async function respondWithKey(
     request: HttpRequest,
     outcome: Outcome,
-    resource: Pick<Resource, "cost" | "formatProblem">,
+    resource: Pick<Resource, "cost" | "problemBody">,
     call: (ticket: Ticket) => ReturnType<typeof callHandler>,
   ): Promise<Answer> {
     const arrival = { token: request.readToken(), address: request.addressBucket };
@@ -217,9 +217,9 @@ function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
 function refuse(
   { mediaType = jsonMediaType }: { readonly mediaType?: string | undefined },
   { problem, quota, operation, headers }: Failure & { readonly quota: QuotaReport },
-  { formatProblem }: Pick<Resource, "formatProblem"> = {},
+  { problemBody }: Pick<Resource, "problemBody"> = {},
 ): Answer {
-  const reply = problemReply(problem, formatProblem?.(problem, quota));
+  const reply = problemReply(problem, problemBody?.(problem, quota));
   return { reply: { ...reply, operation, headers: { ...headers, "Content-Type": mediaType } }, quota };
 }
 

@@ -27,5 +27,5 @@ export interface Resource {
   readonly headers?: Readonly<Record<string, string>>;
   readonly links?: readonly string[];
   /** The body of a problem. Without it: the schema `Error` of the REST API. */
-  readonly formatProblem?: (problem: Problem, quota: QuotaReport) => string;
+  readonly problemBody?: (problem: Problem, quota: QuotaReport) => string;
 }

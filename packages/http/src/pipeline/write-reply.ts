@@ -1,4 +1,4 @@
-/** The only code that sets headers. */
+/** The only code that sets headers on the port of the APIs. */
 import { type Problem, type QuotaReport, remaining, reportedWindow } from "@petstore/core";
 import type { Response } from "express";
 import type { HttpRequest } from "./http-request.js";
@@ -51,6 +51,7 @@ export function writeReply(
   const [problem] = problems;
   if (problem !== undefined) links.push(helpLink(problem));
   if (links.length > 0) headers.Link = links.join(", ");
+  // Last: a reply may replace a common header, such as Cache-Control.
   Object.assign(headers, reply.headers);
 
   if (isUnchanged(res, status, headers.ETag)) {

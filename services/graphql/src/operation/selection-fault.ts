@@ -23,7 +23,7 @@ const maxFields = 320;
 const maxSelections = 512;
 /** Operations and fragments. Validation walks each of them several times. */
 const maxDefinitions = 40;
-/** `petsConnection` with its edges, cursors, pets and page information, and `__typename` in each of them. */
+/** Everything in `petsConnection`, with `__typename` in each type. A new field needs two more: a pet is in edges and nodes. */
 const maxFieldsOfRoot = 22;
 /** A short document could get a large response for one unit if it selected a field under many aliases. */
 const maxCopiesOfRoot = 3;

@@ -40,6 +40,7 @@ export const additions: Additions = {
       "\n @Field(() => String, { nullable: true }) readonly nickname!: unknown;",
     ],
   ],
+  "services/graphql/src/operation/selection-fault.ts": [["const maxFieldsOfRoot = 22", " + 2"]],
   "packages/client/src/pet.ts": [
     ["writeNewPet({ name, categoryId, status", ", nickname"],
     ["status: JSON.stringify(status),", "nickname: JSON.stringify(nickname),"],
