@@ -127,7 +127,10 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     const { malformed } = request;
     if (malformed !== undefined) {
       // The same response on all paths except probes: a malformed request is not a request to an API.
-      const respond = async () => refuse({}, await admission.refuseMalformed(request.addressBucket, malformed));
+      const respond = async () => {
+        const refusal = await admission.refuseMalformed(request.addressBucket, malformed);
+        return refuse({}, refusal, refusal.quota);
+      };
       return { name: "malformed", respond };
     }
     if (request.method === "OPTIONS") {
@@ -158,7 +161,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     const arrival = { token: request.readToken(), address: request.addressBucket };
     const admitted = await admission.admit(arrival, resource.cost);
     outcome.key = admitted.key;
-    if (admitted.outcome === "refused") return refuse(request, admitted, resource);
+    if (admitted.outcome === "refused") return refuse(request, admitted, admitted.quota, resource);
     let result: Reply | Failure;
     try {
       result = await call(admitted);
@@ -171,7 +174,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
         log.error({ requestId: request.id, error }, "could not refund the units of a failed request");
       });
     }
-    return refuse(request, { ...result, quota: admitted.quota }, resource);
+    return refuse(request, result, admitted.quota, resource);
   }
 
   function logFault({ id }: HttpRequest, { status, code, cause }: Problem): void {
@@ -216,7 +219,8 @@ function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
 
 function refuse(
   { mediaType = jsonMediaType }: { readonly mediaType?: string | undefined },
-  { problem, quota, operation, headers }: Failure & { readonly quota: QuotaReport },
+  { problem, operation, headers }: Failure,
+  quota: QuotaReport,
   { problemBody }: Pick<Resource, "problemBody"> = {},
 ): Answer {
   const reply = problemReply(problem, problemBody?.(problem, quota));

@@ -19,6 +19,7 @@ const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 
 const migrations = "packages/core/src/database/migrations/migrations.ts";
 const openApi = "services/rest/openapi.yaml";
+const selectionLimit = "services/graphql/src/operation/selection-fault.ts";
 
 it("has additions for each file of the guide, and for no other", async () => {
   const contributing = await readFile(join(root, "CONTRIBUTING.md"), "utf8");
@@ -30,7 +31,7 @@ it("has additions for each file of the guide, and for no other", async () => {
 it("compiles when each file of the guide has the field, and serves it", async () => {
   await using copy = await copySources();
   await copy.add(typeAdditions);
-  const places = Object.keys(additions).filter((path) => ![migrations, openApi].includes(path));
+  const places = Object.keys(additions).filter((path) => ![migrations, openApi, selectionLimit].includes(path));
   expect(await copy.build()).toEqual(expect.arrayContaining(places));
   await copy.add(additions);
   expect(await copy.build()).toEqual([]);
