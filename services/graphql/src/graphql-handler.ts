@@ -52,7 +52,12 @@ export function createGraphqlHandler(deps: GraphqlHandlerDeps): Handler {
       method: request.method,
     });
     const operationCatalogue = createOperationCatalogue(catalogue, ticket, pageTurns, request.response);
-    const contextValue = { caller: ticket.caller, catalogue: operationCatalogue, plan, extend: ticket.extend };
+    const contextValue = {
+      caller: ticket.caller,
+      catalogue: operationCatalogue,
+      plan,
+      extend: (cost: number) => ticket.extend(cost),
+    };
     const { body } = await documentStore.holding(parsed, () =>
       apollo.executeOperation(
         { query: parsed.text, variables, ...(operationName !== undefined && { operationName }) },

@@ -46,51 +46,57 @@ interface TicketDeps {
 
 /** `receipt` is absent for a request that costs nothing. */
 export function createTicket(
-  { accounts, accountQuota, authenticate }: TicketDeps,
+  deps: TicketDeps,
   accepted: AcceptedKey,
-  admittedWith: QuotaReport,
-  receipt?: Receipt,
+  quota: QuotaReport,
+  receipt: Receipt | undefined = undefined,
 ): Ticket {
-  let key = accepted.key;
-  let caller = callerOf(accepted);
-  let quota = admittedWith;
-  let held = receipt;
+  return new AccountTicket(deps, accepted, quota, receipt);
+}
 
-  return {
-    outcome: "admitted",
-    get caller() {
-      return caller;
-    },
-    get key() {
-      return key;
-    },
-    get quota() {
-      return quota;
-    },
-    async extend(cost) {
-      if (held === undefined) throw new Error("a request that holds no unit cannot be extended");
-      const reservation = { ...held.reservation, cost };
-      const verdict = await accounts.reserve(reservation, held.admitted);
-      quota = verdict.quota;
-      if (verdict.outcome === "refused") throw verdict.problem;
-      held = { reservation, admitted: verdict.quota };
-    },
-    async confirm() {
-      const authentication = await authenticate();
-      if (authentication.outcome === "rejected") throw authentication.problem;
-      const suspension = suspensionOf(authentication.key);
-      if (suspension !== undefined) throw suspension;
-      key = authentication.key;
-      caller = callerOf(authentication);
-      return caller;
-    },
-    async refund() {
-      if (held === undefined) return;
-      const { reservation, admitted } = held;
-      held = undefined;
-      quota = await accountQuota.refund({ ...reservation, receipt: admitted });
-    },
-  };
+/** A class, because V8 creates its objects several times as fast as an object of getters and functions. */
+class AccountTicket implements Ticket {
+  readonly outcome = "admitted";
+  caller: Caller;
+  key: KeyWithLimits;
+  quota: QuotaReport;
+  readonly #deps: TicketDeps;
+  #held: Receipt | undefined;
+
+  constructor(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, receipt: Receipt | undefined) {
+    this.caller = callerOf(accepted);
+    this.key = accepted.key;
+    this.quota = quota;
+    this.#deps = deps;
+    this.#held = receipt;
+  }
+
+  async extend(cost: number): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) throw new Error("a request that holds no unit cannot be extended");
+    const reservation = { ...held.reservation, cost };
+    const verdict = await this.#deps.accounts.reserve(reservation, held.admitted);
+    this.quota = verdict.quota;
+    if (verdict.outcome === "refused") throw verdict.problem;
+    this.#held = { reservation, admitted: verdict.quota };
+  }
+
+  async confirm(): Promise<Caller> {
+    const authentication = await this.#deps.authenticate();
+    if (authentication.outcome === "rejected") throw authentication.problem;
+    const suspension = suspensionOf(authentication.key);
+    if (suspension !== undefined) throw suspension;
+    this.key = authentication.key;
+    this.caller = callerOf(authentication);
+    return this.caller;
+  }
+
+  async refund(): Promise<void> {
+    const held = this.#held;
+    if (held === undefined) return;
+    this.#held = undefined;
+    this.quota = await this.#deps.accountQuota.refund({ ...held.reservation, receipt: held.admitted });
+  }
 }
 
 function callerOf({ key: { accountId, scope }, isStale }: AcceptedKey): Caller {
