@@ -32,6 +32,7 @@ export const graphqlMediaType = "application/graphql-response+json; charset=utf-
  */
 const charactersPerTurn = 1_024;
 
+/** Of refusals after a document was read. A document that is refused itself has been answered before. */
 const requestErrorCodes: readonly ProblemCode[] = ["GRAPHQL_VALIDATION_FAILED", "VALIDATION_FAILED"];
 
 /** Handles a GraphQL request: reads it, finds its document, plans the operation, has it executed, and replies. */

@@ -159,22 +159,22 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     call: (ticket: Ticket) => ReturnType<typeof callHandler>,
   ): Promise<Answer> {
     const arrival = { token: request.readToken(), address: request.addressBucket };
-    const admitted = await admission.admit(arrival, resource.cost);
-    outcome.key = admitted.key;
-    if (admitted.outcome === "refused") return refuse(request, admitted, admitted.quota, resource);
+    const ticket = await admission.admit(arrival, resource.cost);
+    outcome.key = ticket.key;
+    if (ticket.outcome === "refused") return refuse(request, ticket, ticket.quota, resource);
     let result: Reply | Failure;
     try {
-      result = await call(admitted);
+      result = await call(ticket);
     } catch (error) {
       result = { problem: Problem.from(error) };
     }
-    if (!("problem" in result)) return { reply: result, quota: admitted.quota };
+    if (!("problem" in result)) return { reply: result, quota: ticket.quota };
     if (result.problem.code === "SERVICE_UNAVAILABLE") {
-      await admitted.refund().catch((error: unknown) => {
+      await ticket.refund().catch((error: unknown) => {
         log.error({ requestId: request.id, error }, "could not refund the units of a failed request");
       });
     }
-    return refuse(request, result, admitted.quota, resource);
+    return refuse(request, result, ticket.quota, resource);
   }
 
   function logFault({ id }: HttpRequest, { status, code, cause }: Problem): void {

@@ -8,7 +8,7 @@ import { NewPetInput, PetType, petStatusEnum, withoutNulls } from "./pet-types.j
 
 /** The context value of one operation, for the plugins and the resolvers. */
 export interface OperationContext {
-  /** As the key was when the operation was admitted. */
+  /** As the key was when the operation was planned. */
   readonly caller: Caller;
   readonly catalogue: OperationCatalogue;
   /** What the operation costs, or why it is refused. */
