@@ -45,12 +45,7 @@ interface TicketDeps {
 }
 
 /** `receipt` is absent for a request that costs nothing. */
-export function createTicket(
-  deps: TicketDeps,
-  accepted: AcceptedKey,
-  quota: QuotaReport,
-  receipt: Receipt | undefined = undefined,
-): Ticket {
+export function createTicket(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, receipt?: Receipt): Ticket {
   return new AccountTicket(deps, accepted, quota, receipt);
 }
 
