@@ -79,7 +79,7 @@ export function explainOutput(program: string, directory: string, output: string
 function hintFor(reason = ""): string {
   // PostgreSQL does not log the error of the checkpoint, because `log_min_messages=log` hides errors.
   if (reason === "checkpoint request failed") return ": the disk is full or broken";
-  // A container may run as any number.
+  // A container may run with a user id that has no entry.
   if (reason.includes("could not look up effective user ID")) return ". Add an entry for this user id to /etc/passwd";
   return "";
 }
