@@ -113,13 +113,13 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     try {
       writeReply(res, request, answer.reply, answer.quota, route.resource);
     } catch (error) {
-      giveUp(res, error);
+      giveUp(res, error, request.id);
     }
   }
 
   /** The closed connection tells the client that it gets no response. */
-  function giveUp(res: Response, error: unknown): void {
-    log.error({ error }, "could not write a response");
+  function giveUp(res: Response, error: unknown, requestId?: string): void {
+    log.error({ requestId, error }, "could not write a response");
     res.destroy();
   }
 
