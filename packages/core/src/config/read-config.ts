@@ -71,7 +71,7 @@ const tables = {
   database: {
     url: secret("DATABASE_URL", databaseUrl),
     directUrl: secret("DATABASE_DIRECT_URL", databaseUrl.optional()),
-    poolSize: setting("DATABASE_POOL_SIZE", whole(1, 1_000).default(10)),
+    poolSize: setting("DATABASE_POOL_SIZE", whole(1, 1_000).default(20)),
     acquireTimeoutMs: setting("DATABASE_ACQUIRE_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
     readTimeoutMs: setting("DATABASE_READ_TIMEOUT_MS", whole(1, 60_000).default(1_000)),
     writeTimeoutMs: setting("DATABASE_WRITE_TIMEOUT_MS", whole(1, 60_000).default(3_000)),

@@ -73,8 +73,8 @@ class PetResolver {
   }
 }
 
-// pg's default of 10 connections is the default of our services too; int8 arrives as text, which is what ID wants.
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// Our services have as many connections. int8 arrives as text, which is what ID wants.
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const schema = await buildSchema({ resolvers: [PetResolver], validate: false });
 const server = new ApolloServer({ schema, plugins: [ApolloServerPluginLandingPageDisabled()] });
 await server.start();

@@ -4,8 +4,8 @@ import pg from "pg";
 import { createPet, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-// pg's default of 10 connections is the default of our services too.
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+// Our services have as many connections.
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const app = express();
 
 app.get("/v1/pets", async (req, res) => {

@@ -14,7 +14,7 @@ import {
   nextLink,
 } from "../pet-sql.js";
 
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const redis = new Redis(process.env.REDIS_URL ?? "", { enableAutoPipelining: false });
 const findAccount = createFindAccount(pool);
 const limit = 2_147_483_647;

@@ -7,7 +7,7 @@ import { createFindAccount } from "../find-account.js";
 import { createPet, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const storeClient = new Redis(process.env.REDIS_URL ?? "");
 const points = 2_147_483_647;
 const union = new RateLimiterUnion(

@@ -7,7 +7,7 @@ import { createFindAccount } from "../find-account.js";
 import { type CreateParameters, createPet, type ListParameters, readLinkedPage } from "../pet-sql.js";
 
 pg.types.setTypeParser(pg.types.builtins.INT8, Number);
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const findAccount = createFindAccount(pool);
 const app = fastify();
 

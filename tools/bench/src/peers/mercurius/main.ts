@@ -4,7 +4,7 @@ import mercurius from "mercurius";
 import pg from "pg";
 import { type CreateParameters, createPet, type ListParameters, listPets } from "../pet-sql.js";
 
-const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL });
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 20 });
 const app = fastify();
 await app.register(mercurius, {
   jit: Number(process.env.JIT ?? 0),
