@@ -33,7 +33,8 @@ it("the README has the memory, the SQL statements and the start of the last run"
   const words = readme.replaceAll("\n", " ");
   const [atStart, at32, at512] = memoryOf("petstore-rest");
   expect(words).toContain(`${atStart} MiB at start, ${at32} MiB with 32 connections and ${at512} MiB with 512`);
-  expect(words).toContain(`(GraphQL: ${memoryOf("petstore-graphql").join(", ").replace(/, (\d+)$/, " and $1")} MiB)`);
+  const graphql = new Intl.ListFormat("en-GB").format(memoryOf("petstore-graphql"));
+  expect(words).toContain(`(GraphQL: ${graphql} MiB)`);
   for (const of of ["petstore-rest", "petstore-graphql"]) {
     const statements = spreadOf({ measure: "SQL statements/list", of }, roundsOf("statements")).median;
     expect(words).toContain(`A list needs ${statements.toFixed(2)} SQL statements`);

@@ -24,12 +24,18 @@ it("names only folders that have source files", async () => {
   expect(folders.length).toBeGreaterThanOrEqual(steps.length);
   for (const folder of folders) {
     const files = await readdir(`${root}${folder}`);
-    expect(files.filter((file) => file.endsWith(".ts")), folder).not.toEqual([]);
+    expect(
+      files.filter((file) => file.endsWith(".ts")),
+      folder,
+    ).not.toEqual([]);
   }
 });
 
 it("names for each step the folder that the table of CONTRIBUTING.md names", () => {
-  const rows = [...guide.matchAll(/^\| (\d) \| (.+?) \|/gm)].map(([, step, where = ""]) => ({ step: Number(step), where }));
+  const rows = [...guide.matchAll(/^\| (\d) \| (.+?) \|/gm)].map(([, step, where = ""]) => ({
+    step: Number(step),
+    where,
+  }));
   expect(rows.map((row) => row.step)).toEqual([1, 2, 3, 4, 5]);
   for (const { step, where } of rows) {
     const path = /`([^`]+)`/.exec(where)?.[1];
