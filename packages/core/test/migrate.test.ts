@@ -4,15 +4,14 @@ import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
 import { migrate, pendingMigrations } from "../src/index.js";
 
-const everyMigration = [
-  "0001-first-tables",
-  "0002-keys-that-change",
-  "0003-managed-keys",
-  "0004-lasting-audit-log",
-  "0005-settled-pages",
-];
+const everyMigration = Object.keys(migrations);
 
 describe("migrations", () => {
+  it("are numbered in the order in which they run", () => {
+    const numbers = everyMigration.map((name) => Number(/^(\d{4})-/.exec(name)?.[1]));
+    expect(numbers).toEqual(everyMigration.map((_name, index) => index + 1));
+  });
+
   it("run once when four processes migrate an empty database at once, and are listed as pending before", async () => {
     await using database = await createTestDatabase();
     for (let look = 0; look < 2; look++) expect(await pendingMigrations(database.url)).toEqual(everyMigration);

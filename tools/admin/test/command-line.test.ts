@@ -6,6 +6,7 @@ import { copyFile, mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
+import { pendingMigrations } from "@petstore/core";
 import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
@@ -88,8 +89,8 @@ describe("a database without tables", async () => {
       exitCode: 1,
       complained: expect.stringContaining("migrate"),
     });
-    const migrations =
-      "0001-first-tables, 0002-keys-that-change, 0003-managed-keys, 0004-lasting-audit-log, 0005-settled-pages";
+    const migrations = (await pendingMigrations(environment.DATABASE_DIRECT_URL)).join(", ");
+    expect(migrations).toMatch(/^0001-first-tables, /);
     expect(await petstore("doctor")).toEqual({
       exitCode: 1,
       printed: expect.stringContaining(`FAULT    schema: lacks ${migrations}\n         -> Run petstore migrate`),
