@@ -1,6 +1,6 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
-import { parseExactJson, readPet, toInt64 } from "./pet.js";
+import { describe, expect, expectTypeOf, it } from "vitest";
+import { type EveryField, parseExactJson, readPet, toInt64 } from "./pet.js";
 
 const min = -(2n ** 63n);
 const max = 2n ** 63n - 1n;
@@ -57,4 +57,12 @@ describe("an int64", () => {
   ])("is not %s", (value) => {
     expect(() => toInt64(value as never, "categoryId")).toThrow(/^categoryId must be an int64/);
   });
+});
+
+// `tsc` makes this comparison, so a difference fails `npm run check`.
+it("has an object literal compile only if it names every field, optional ones too", () => {
+  expectTypeOf<EveryField<{ readonly name: string; readonly color?: string | undefined }>>().toEqualTypeOf<{
+    readonly name: string;
+    readonly color: string | undefined;
+  }>();
 });

@@ -39,12 +39,15 @@ export function readPets(text: string): Pet[] {
   return (parseExactJson(text) as unknown[]).map(toPet);
 }
 
+/** Has every field of `Type`, optional ones too: an object literal of this type does not compile until it names each. */
+export type EveryField<Type> = { readonly [Field in keyof Required<Type>]: Type[Field] };
+
 /** Ignores properties that a newer service may add. */
 function toPet(value: unknown): Pet {
   const { id, name, categoryId, status } = value as Record<keyof Pet, unknown>;
   const isStatus = status === "available" || status === "pending" || status === "sold";
   if (typeof name !== "string" || !isStatus) throw new TypeError("not a pet");
-  const pet: Pet = {
+  const pet: EveryField<Pet> = {
     id: toInt64(id as Int64, "id"),
     name,
     categoryId: toInt64(categoryId as Int64, "categoryId"),
