@@ -76,7 +76,8 @@ async function run({ pets }: PetStoreClient, operation: Operation): Promise<Succ
 const newPetText =
   /^\{"name":("(?:[^"\\\p{Cc}]|\\["\\/bfnrt]|\\u[\da-fA-F]{4})*"),"categoryId":(-?(?:0|[1-9]\d*))(?:,"status":"([^"\\]*)")?\}$/u;
 
-function readNewPet(input: string): NewPet | undefined {
+/** The object literal does not compile until it names every field. */
+function readNewPet(input: string): { readonly [Field in keyof Required<NewPet>]: NewPet[Field] } | undefined {
   const [, name, digits, status] = newPetText.exec(input) ?? [];
   if (name === undefined || digits === undefined) return undefined;
   return { name: JSON.parse(name), categoryId: BigInt(digits), status: status as PetStatus | undefined };

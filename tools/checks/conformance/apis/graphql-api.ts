@@ -36,7 +36,9 @@ interface Connection {
   readonly pageInfo: { readonly hasNextPage: boolean; readonly endCursor: string | null };
 }
 
-const petFields = "{ id name categoryId status }";
+/** Does not compile until it names every field. */
+const fieldNames = { id: 1, name: 2, categoryId: 3, status: 4 } satisfies Record<keyof Pet, number>;
+const petFields = `{ ${Object.keys(fieldNames).join(" ")} }`;
 const createDocument = `mutation ($input: NewPet!, $idempotencyKey: String) {
   createPet(input: $input, idempotencyKey: $idempotencyKey) ${petFields}
 }`;

@@ -1,5 +1,6 @@
 /** The lists and the creates that both APIs have, with the bodies of creates and the cursors of lists. */
 import fc from "fast-check";
+import type { Pet } from "../../conformance/apis/api.js";
 import {
   anyJson,
   hostileString,
@@ -17,7 +18,7 @@ import {
 export interface NewPet {
   readonly text: string;
   /** The pet of a body whose values have the right types, so that only the name can be wrong, or in REST a null. */
-  readonly pet?: { readonly name: string; readonly categoryId: string; readonly status: string };
+  readonly pet?: Omit<Pet, "id">;
   /** GraphQL takes a status that is null as absent, and REST refuses it. */
   readonly hasNullStatus?: boolean;
 }
