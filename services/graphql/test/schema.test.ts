@@ -1,4 +1,5 @@
-// The schema as its clients know it: compatible with the last release, and described.
+// The schema as its clients know it: described, and compatible with the last release, as the OpenAPI document is
+// (services/rest/test/openapi-compatibility.test.ts).
 import { readFileSync } from "node:fs";
 import {
   buildSchema,

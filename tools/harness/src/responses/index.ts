@@ -1,3 +1,4 @@
+export { breakingChanges } from "./breaking-changes.js";
 export { dearValues } from "./dear-values.js";
 export { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from "./hostile-documents.js";
 export { isLeak } from "./leak.js";
