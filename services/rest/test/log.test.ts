@@ -1,5 +1,5 @@
-// The log of requests: JSON for machines, and readable lines for a person at a terminal. every-request.test.ts tests that no
-// request can change the form of its line.
+// The log of requests: JSON for machines, and readable lines for a person at a terminal. hostile-texts.test.ts tests that
+// no request can change the form of its line.
 import { fileURLToPath } from "node:url";
 import { describeWithProgram } from "@petstore/harness";
 import { restMain, serviceFlags, startProgram, startService } from "@petstore/harness/processes";

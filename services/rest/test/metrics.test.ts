@@ -1,5 +1,5 @@
 // The metrics at /metrics after real requests. tools/deploy tests that each metric of the dashboard and the alerts exists, and
-// every-request.test.ts that their number is bounded.
+// metric-series.test.ts that their number is bounded.
 import { expect, it } from "vitest";
 import { type CallOptions, openSharedStore } from "./test-store.js";
 
