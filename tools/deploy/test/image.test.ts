@@ -4,7 +4,7 @@ import { join, relative, sep } from "node:path";
 import { pathToFileURL } from "node:url";
 import dockerignore from "@balena/dockerignore";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory, serviceFlags, startService } from "@petstore/harness/processes";
+import { openTemporaryDirectory, serviceFlags, startProgram, startService } from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
 import { folder, read, run } from "./commands.js";
 
@@ -24,7 +24,7 @@ beforeAll(async () => {
     const here = command.replaceAll(" /images", ` ${directory.path}/images`);
     await run("sh", ["-ec", here], { cwd: context, env: { ...process.env, NODE_ENV: undefined, CI: "true" } });
   }
-}, 600_000);
+}, 1_200_000);
 
 it("the images are built by the pnpm of package.json, whose hash is verified", async () => {
   const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
@@ -38,11 +38,10 @@ it("the images are built by the pnpm of package.json, whose hash is verified", a
   expect(dockerfile).not.toMatch(/npx/);
 });
 
-it("the images have neither a shell nor a user with rights, and start Node so that no text becomes code", () => {
+it("the images of the services and of the command have neither a shell nor a user with rights, and start Node so that no text becomes code", () => {
   expect(dockerfile).toMatch(
     /^FROM gcr\.io\/distroless\/.*:nonroot(@sha256:[0-9a-f]{64})? AS runtime\nUSER 65532:65532$/m,
   );
-  expect(dockerfile.match(/^USER /gm)).toHaveLength(1);
   const words = ["/nodejs/bin/node", ...serviceFlags, "/app/dist/main.js"];
   expect(dockerfile).toContain(`\nENTRYPOINT [${words.map((word) => `"${word}"`).join(", ")}]\n`);
 });
@@ -57,6 +56,62 @@ it("the images add only the output of the build to Node, and a service listens o
     ["service AS graphql", copyOf("graphql")],
     ["service AS rest", copyOf("rest")],
   ]);
+});
+
+describe("the standalone image", () => {
+  const [, stage = ""] = /^(FROM \S+ AS standalone\n.*?)^$/ms.exec(dockerfile) ?? [];
+  const lines = stage.trim().split("\n");
+
+  it("has Debian for PostgreSQL, and runs as the user of Node, with its data in a volume of this user", () => {
+    expect(lines[0]).toMatch(/^FROM node:24\.[\d.]+-bookworm-slim(@sha256:[0-9a-f]{64})? AS standalone$/);
+    expect(lines.filter((line) => /^(USER|VOLUME|EXPOSE) /.test(line))).toEqual([
+      "USER 1000:1000",
+      "VOLUME /data",
+      "EXPOSE 3000",
+    ]);
+    expect(lines).toContain("COPY --from=build-standalone --chown=node:node /images/data /data");
+    expect(lines).toContain("ENV NODE_ENV=production HOST=0.0.0.0 PORT=3000 PETSTORE_DIR=/data");
+    const words = ["node", ...serviceFlags, "services/standalone/dist/main.js"];
+    expect(lines.at(-1)).toBe(`ENTRYPOINT [${words.map((word) => `"${word}"`).join(", ")}]`);
+  });
+
+  it("has the libraries that PostgreSQL is linked with", async () => {
+    const files = await readdir(folderOf("standalone"), { recursive: true });
+    const [initdb] = files.filter((path) => path.endsWith(join("native", "bin", "initdb")));
+    const { stdout } = await run(join(folderOf("standalone"), initdb ?? "none"), ["--version"]);
+    expect(stdout).toMatch(/^initdb \(PostgreSQL\) \d+/);
+  });
+
+  it("starts, is healthy by its own check, and issues a key with the command that it prints", {
+    timeout: 120_000,
+  }, async () => {
+    await using app = await openTemporaryDirectory();
+    for (const line of lines) {
+      const [, from = "", to = ""] = /^COPY --from=\S+ (?:--chown=\S+ )?(\/\S+) (\/app\S+)$/.exec(line) ?? [];
+      if (to === "") continue;
+      const built = from.replace(/^\//, `${directory.path}/`);
+      await cp(built, join(app.path, to), { recursive: true, verbatimSymlinks: true });
+    }
+    const here = join(app.path, "app");
+    await using data = await openTemporaryDirectory();
+    const environment = { PATH: process.env.PATH ?? "", PETSTORE_DIR: data.path };
+    await using store = startProgram({
+      name: "The standalone image",
+      args: [...serviceFlags, "services/standalone/dist/main.js"],
+      directory: here,
+      environment: { ...environment, PORT: "0" },
+    });
+    const [, port = ""] = await store.printed(/ ready at http:\/\/127\.0\.0\.1:(\d+)\/v1/);
+    const [, check = ""] = /^HEALTHCHECK .* CMD (\[.*\])$/m.exec(stage) ?? [];
+    const [program = "", ...args] = JSON.parse(check) as string[];
+    await run(program, args, { env: { ...environment, PORT: port } });
+    await expect(run(program, args, { env: { ...environment, PORT: "1" } })).rejects.toMatchObject({ code: 1 });
+    const command = ["tools/admin/bin/petstore.mjs", "key", "issue", "demo", "--json"];
+    const { stdout } = await run(process.execPath, command, { cwd: here, env: environment });
+    const { key } = JSON.parse(stdout) as { readonly key: string };
+    const answer = await fetch(`http://127.0.0.1:${port}/v1/pets`, { headers: { authorization: `Bearer ${key}` } });
+    expect(answer.status).toBe(200);
+  });
 });
 
 describe.each(["rest", "graphql", "petstore"])("the %s image", (image) => {
