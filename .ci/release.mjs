@@ -60,6 +60,7 @@ process.stdout.write(`
 Version ${version} is committed and tagged in this clone. To publish it:
   git push --follow-tags
   create a release of the tag v${version}, with petstore-client-${version}.tgz and sbom.cdx.json
+The workflow "Publish" of the tag then publishes the images and the client: see CONTRIBUTING.md.
 `);
 
 function readOptions() {
