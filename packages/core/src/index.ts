@@ -28,7 +28,15 @@ export {
   responseChannel,
   subscriberName,
 } from "./changes/change-events.js";
-export type { Config, HttpConfig, LogConfig, LogLevel, SheddingConfig, TracingConfig } from "./config/read-config.js";
+export type {
+  Config,
+  DeprecationConfig,
+  HttpConfig,
+  LogConfig,
+  LogLevel,
+  SheddingConfig,
+  TracingConfig,
+} from "./config/read-config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { createClient } from "./database/connection.js";
@@ -37,6 +45,7 @@ export { type Database, openDatabase } from "./database/database.js";
 export { explainEncoding } from "./database/encoding.js";
 export { migrate, pendingMigrations } from "./database/migrate.js";
 export { type DatabaseCall, databaseCalls } from "./database-calls.js";
+export { type Brownout, deprecatedAtMs, removedAtMs } from "./deprecation.js";
 export { containsKey, type Log } from "./log.js";
 export { isLoopback } from "./loopback.js";
 export type { Catalogue } from "./pets/catalogue.js";

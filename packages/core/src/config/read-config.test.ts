@@ -55,6 +55,9 @@ describe("the configuration", () => {
     "OTEL_EXPORTER_OTLP_HEADERS=name=a%0Ab",
     "OTEL_TRACES_SAMPLER_ARG=1.5",
     "LOG_PRETTY=yes",
+    ...["now", "2030-12-05", "2030-12-05T00:00:00", "2030-12-05T00:00:00+01:00", "2030-02-30T00:00:00Z"].map(
+      (time) => `TEST_CLOCK=${time}`,
+    ),
   ])("refuses %s", (setting) => {
     const [name = "", ...value] = setting.split("=");
     expect(() => readConfig({ DATABASE_URL, [name]: value.join("=") })).toThrow(`  ${name} must`);
@@ -98,6 +101,17 @@ describe("the configuration", () => {
     });
     const [, ...paragraphs] = example.trimEnd().split("\n\n");
     expect(paragraphs.map((text) => text.replace(/^# [A-Z0-9].*\n(# (?!Or ).*\n)*/, ""))).toEqual(described);
+  });
+
+  it.each([{}, { TEST_STORE: "false" }])("refuses TEST_CLOCK unless this is a test store: %j", (store) => {
+    expect(() => readConfig({ DATABASE_URL, ...store, TEST_CLOCK: "2030-12-05T00:00:00Z" })).toThrow(
+      "The configuration is not usable:\n  TEST_CLOCK must be left out: only a test store, with TEST_STORE=true, may have",
+    );
+  });
+
+  it("reads TEST_CLOCK in a test store", () => {
+    const environment = { DATABASE_URL, TEST_STORE: "true", TEST_CLOCK: "2030-12-05T00:00Z" };
+    expect(readConfig(environment).http.deprecation.testClockMs).toBe(Date.UTC(2030, 11, 5));
   });
 
   it("requires the address of the database, and for the command line nothing else", () => {

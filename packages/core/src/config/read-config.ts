@@ -1,9 +1,11 @@
 /** The configuration of a service. It is read once, from environment variables, which `.env.example` describes. */
 import { z } from "zod";
 import type { DatabaseConfig } from "../database/connection-config.js";
+import type { Brownout } from "../deprecation.js";
 import { defaultBanPolicy } from "../quota/ban-policy.js";
 import type { QuotaConfig } from "../quota/open-quota.js";
-import { type Environment, readSettings, type Setting, secret, setting } from "./read-settings.js";
+import { brownouts } from "./brownouts.js";
+import { type Environment, readSettings, type Setting, secret, setting, unusable } from "./read-settings.js";
 import {
   addressRanges,
   databaseUrl,
@@ -13,6 +15,7 @@ import {
   origin,
   redisUrls,
   share,
+  utcTime,
   whole,
 } from "./setting-values.js";
 
@@ -38,6 +41,15 @@ export interface HttpConfig {
   readonly shutdownGraceMs: number;
   readonly shedding: SheddingConfig;
   readonly tracing: TracingConfig | undefined;
+  readonly deprecation: DeprecationConfig;
+}
+
+/** When the deprecated operation is refused, beside its removal. */
+export interface DeprecationConfig {
+  /** In order of time, with pauses between them. */
+  readonly brownouts: readonly Brownout[];
+  /** The time, in epoch milliseconds, that a test store takes for the time of its start when it decides this. */
+  readonly testClockMs: number | undefined;
 }
 
 /** 0 switches a limit off. */
@@ -127,16 +139,23 @@ const tables = {
     isPretty: setting("LOG_PRETTY", flag.optional()),
   },
   access: { isTestStore: setting("TEST_STORE", flag.default(false)) },
+  deprecation: {
+    testClockMs: setting("TEST_CLOCK", utcTime.optional()),
+    brownouts: setting("DEPRECATION_BROWNOUTS", brownouts),
+  },
 };
 
 /** Every setting, for the test of `.env.example`. */
 export const settings: readonly Setting<unknown>[] = Object.values(tables).flatMap((table) => Object.values(table));
 
 export function readConfig(environment: Environment): Config {
-  const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log, access } = readSettings(
-    tables,
-    withNewNames(environment),
-  );
+  const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log, access, deprecation } =
+    readSettings(tables, withNewNames(environment));
+  if (deprecation.testClockMs !== undefined && !access.isTestStore) {
+    throw unusable([
+      "TEST_CLOCK must be left out: only a test store, with TEST_STORE=true, may have a clock of its own",
+    ]);
+  }
   const { maxConnectionsPerAddress = http.trustedProxies.length > 0 ? 0 : 1_000 } = http;
   const { urls, isCluster } = redis;
   const { endpoint } = tracing;
@@ -148,7 +167,13 @@ export function readConfig(environment: Environment): Config {
       anonymousLimits,
       redis: urls && { ...redis, urls, isCluster: isCluster || urls.length > 1 },
     },
-    http: { ...http, maxConnectionsPerAddress, shedding, tracing: endpoint ? { ...tracing, endpoint } : undefined },
+    http: {
+      ...http,
+      maxConnectionsPerAddress,
+      shedding,
+      tracing: endpoint ? { ...tracing, endpoint } : undefined,
+      deprecation,
+    },
     log: { ...log, serviceName: tracing.serviceName },
     isTestStore: access.isTestStore,
   };

@@ -66,10 +66,13 @@ export function readSettings<Read extends Tables>(tables: Read, environment: Env
   }
 
   const values = mapValues(tables, (table) => mapValues(table, read));
-  if (faults.length > 0) {
-    throw new Error(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
-  }
+  if (faults.length > 0) throw unusable(faults);
   return values as Values<Read>;
+}
+
+/** Each fault begins with the name of its variable. */
+export function unusable(faults: readonly string[]): Error {
+  return new Error(`The configuration is not usable:\n${faults.map((fault) => `  ${fault}`).join("\n")}`);
 }
 
 function mapValues<From, To>(record: Readonly<Record<string, From>>, map: (value: From) => To): Record<string, To> {

@@ -47,6 +47,12 @@ export const headers: z.ZodType<Record<string, string>> = z
   .refine((pairs) => pairs.every(isPair), "must be name=value pairs, separated by commas, with percent-encoded values")
   .transform((pairs) => Object.fromEntries(pairs.map(readPair)));
 
+/** As epoch milliseconds. */
+export const utcTime: z.ZodType<number> = z
+  .string()
+  .refine(isUtcTime, "must be a time in UTC, such as 2030-12-05T00:00:00Z")
+  .transform((text) => Date.parse(text));
+
 export const share: z.ZodType<number> = z
   .string()
   .regex(/^(0(\.\d{1,9})?|1(\.0{1,9})?)$/, "must be a number from 0 to 1, such as 0.05")
@@ -57,6 +63,20 @@ export const addressRanges: z.ZodType<string[]> = z
   .default("")
   .transform(listOf)
   .refine((ranges) => ranges.every(isAddressRange), "must list addresses or CIDR ranges, separated by commas");
+
+/** ISO 8601 in whole seconds or minutes. `Date.parse` alone would also read 30 February. */
+export function isUtcTime(text: string): boolean {
+  if (!/^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.000)?)?Z$/.test(text)) return false;
+  const ms = Date.parse(text);
+  return !Number.isNaN(ms) && new Date(ms).toISOString().startsWith(text.slice(0, -1));
+}
+
+export function listOf(text: string): string[] {
+  return text
+    .trim()
+    .split(/\s*,\s*/)
+    .filter(Boolean);
+}
 
 function isRedisUrl(text: string): boolean {
   if (!hasProtocol(/^rediss?:$/)(text)) return false;
@@ -86,13 +106,6 @@ function isPair(text: string): boolean {
 function readPair(pair: string): [name: string, value: string] {
   const separator = pair.indexOf("=");
   return [pair.slice(0, separator).trim(), decodeURIComponent(pair.slice(separator + 1).trim())];
-}
-
-function listOf(text: string): string[] {
-  return text
-    .trim()
-    .split(/\s*,\s*/)
-    .filter(Boolean);
 }
 
 function hasProtocol(protocol: RegExp): (text: string) => boolean {
