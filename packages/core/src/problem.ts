@@ -48,7 +48,8 @@ export const problems = {
   IDEMPOTENCY_IN_PROGRESS: { status: 409, meaning: "The first request with this idempotency key is still running." },
   ENDPOINT_REMOVED: {
     status: 410,
-    meaning: "The endpoint was removed on the date of its Sunset header; the Link header names its replacement.",
+    meaning:
+      "The endpoint was removed on the date of its Sunset header, or its removal is rehearsed and the Retry-After header says how many seconds to wait; the Link header names its replacement.",
   },
   PAYLOAD_TOO_LARGE: { status: 413, meaning: "The request body exceeds 64 KiB." },
   UNSUPPORTED_MEDIA_TYPE: {

@@ -1,17 +1,16 @@
 import { type AllFields, type Pet, Problem } from "@petstore/core";
 import { type ApiDeps, type HttpRequest, jsonReply, type Resource, readJson, repeated } from "@petstore/http";
 import { createPageReply } from "./page-reply.js";
-
-/** GET /pets/{petId} is deprecated and will be removed on 5 December 2030 (contract, "Versioning"). */
-const deprecatedAtMs = Date.UTC(2026, 10, 20);
-const removedAtMs = Date.UTC(2030, 11, 5);
+import { createRemovalCheck, removalHeaders } from "./removal.js";
 
 /** The table of routes of the REST API. */
-export function createPetRoutes({ catalogue, accountTurns, config, now }: ApiDeps): readonly Resource[] {
+export function createPetRoutes(deps: ApiDeps): readonly Resource[] {
+  const { catalogue, accountTurns, config } = deps;
   // Without a public URL the links are relative.
   const origin = config.publicUrl ?? "";
   const petsUrl = `${origin}/v1/pets`;
   const pageReply = createPageReply(petJson);
+  const checkRemoval = createRemovalCheck(deps);
 
   return [
     {
@@ -35,16 +34,15 @@ export function createPetRoutes({ catalogue, accountTurns, config, now }: ApiDep
     {
       path: "/v1/pets/{petId}",
       cost: 1,
-      // RFC 9745 and RFC 8594. Refusals have them too.
-      headers: { Deprecation: `@${deprecatedAtMs / 1000}`, Sunset: new Date(removedAtMs).toUTCString() },
+      // Refusals have them too.
+      headers: removalHeaders,
       links: [
         `<${origin}/docs/get-pet-removal.md>; rel="deprecation"; type="text/markdown"`,
         `<${petsUrl}>; rel="successor-version"`,
       ],
       async GET({ path }, { caller }) {
-        if (now() >= removedAtMs) {
-          throw new Problem("ENDPOINT_REMOVED", "GET /pets/{petId} was removed on 5 December 2030; use GET /pets.");
-        }
+        const refusal = checkRemoval();
+        if (refusal !== undefined) return refusal;
         return jsonReply(200, petJson(await catalogue.get(caller, readPetId(path))));
       },
     },

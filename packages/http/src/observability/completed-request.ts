@@ -17,6 +17,8 @@ export interface CompletedRequest {
   /** The record of the API key, also of a revoked or expired one. */
   readonly key: { readonly id: bigint; readonly accountId: bigint } | undefined;
   readonly problemCode: string | undefined;
+  /** Refused to rehearse the removal of the operation. */
+  readonly isBrownout: boolean;
 }
 
 export interface GraphqlOperation {

@@ -61,6 +61,7 @@ export function logFields(request: CompletedRequest): object {
     account: key && `${key.accountId}`,
     key: key && `${key.id}`,
     code: request.problemCode,
+    brownout: request.isBrownout || undefined,
     aborted: request.isAborted || undefined,
   };
 }

@@ -36,6 +36,11 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
     labelNames: ["code"],
     registers,
   });
+  const brownouts = new Counter({
+    name: "petstore_brownout_responses_total",
+    help: "Requests refused with 410 in a brownout, which rehearses the removal of a deprecated operation.",
+    registers,
+  });
   const decisions = new Counter({
     name: "petstore_quota_decisions_total",
     help: "Quota decisions by bucket (account, or address without a valid key), mode and outcome.",
@@ -63,10 +68,11 @@ export function createRequestMetrics(registry: Registry): RequestMetrics {
 
   return {
     started: ({ method, scheme }) => inFlight.inc({ http_request_method: methodLabel(method), url_scheme: scheme }),
-    ended({ method: sentMethod, route, scheme, status = clientClosedRequest, durationMs, problemCode }) {
+    ended({ method: sentMethod, route, scheme, status = clientClosedRequest, durationMs, problemCode, isBrownout }) {
       const method = methodLabel(sentMethod);
       inFlight.dec({ http_request_method: method, url_scheme: scheme });
       if (problemCode !== undefined) problems.inc({ code: problemCode });
+      if (isBrownout) brownouts.inc();
       const labels = {
         http_request_method: method,
         http_route: route,

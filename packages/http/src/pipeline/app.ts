@@ -83,6 +83,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
         operation: reply?.operation,
         key,
         problemCode: reply && problemCodeOf(reply),
+        isBrownout: reply?.isBrownout ?? false,
       };
       metrics.ended(completed);
       log.info(logFields(completed), "request completed");
@@ -169,7 +170,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
       result = { problem: Problem.from(error) };
     }
     if (!("problem" in result)) return { reply: result, quota: ticket.quota };
-    if (result.problem.code === "SERVICE_UNAVAILABLE") {
+    if (result.problem.code === "SERVICE_UNAVAILABLE" || result.isBrownout) {
       await ticket.refund().catch((error: unknown) => {
         log.error({ requestId: request.id, error }, "could not refund the units of a failed request");
       });
@@ -219,12 +220,12 @@ function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
 
 function refuse(
   { mediaType = jsonMediaType }: { readonly mediaType?: string | undefined },
-  { problem, operation, headers }: Failure,
+  { problem, operation, headers, isBrownout }: Failure,
   quota: QuotaReport,
   { problemBody }: Pick<Resource, "problemBody"> = {},
 ): Answer {
   const reply = problemReply(problem, problemBody?.(problem, quota));
-  return { reply: { ...reply, operation, headers: { ...headers, "Content-Type": mediaType } }, quota };
+  return { reply: { ...reply, operation, isBrownout, headers: { ...headers, "Content-Type": mediaType } }, quota };
 }
 
 /**

@@ -16,6 +16,8 @@ export interface Reply {
   readonly problemCode?: ProblemCode;
   /** For log and traces. */
   readonly operation?: GraphqlOperation | undefined;
+  /** For log and metrics. */
+  readonly isBrownout?: boolean | undefined;
 }
 
 /** A reply, and the quota that its headers show. */
@@ -30,6 +32,8 @@ export interface Failure {
   readonly problem: Problem;
   readonly headers?: Readonly<Record<string, string>>;
   readonly operation?: GraphqlOperation | undefined;
+  /** The service has no fault: the removal of the operation is rehearsed. The request gets its units back. */
+  readonly isBrownout?: boolean | undefined;
 }
 
 export function jsonReply(status: number, text: string, headers?: Readonly<Record<string, string>>): Reply {
