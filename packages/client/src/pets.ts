@@ -46,7 +46,7 @@ export interface Pets {
   /** Adds a pet. Retries add no second pet. */
   create(newPet: NewPet, options?: CreateOptions): Promise<Pet>;
   /**
-   * Fetches one pet.
+   * Fetches one pet. In a brownout, which rehearses the removal, rejects at once with ENDPOINT_REMOVED and `retryAt`.
    * @deprecated The endpoint will be removed on 5 December 2030. Use `list` or `all` with the status filter.
    */
   get(id: Int64, options?: CallOptions): Promise<Pet>;

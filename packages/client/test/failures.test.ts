@@ -121,6 +121,21 @@ describe("a temporary failure", () => {
   });
 });
 
+it("a brownout is not retried, says when it ends, and stops no other call", async () => {
+  const brownout = { headers: { "Retry-After": "3600" } };
+  const { client, received } = createScriptedService(({ url }) =>
+    url.endsWith("/pets/1") ? problem(410, "ENDPOINT_REMOVED", brownout) : respond(200, "[]"),
+  );
+  const [error, listed] = await resultsAfter(10_000, client.pets.get(1), client.pets.list());
+  expect(error).toMatchObject({ code: "ENDPOINT_REMOVED", status: 410, retryAfterMs: 3_600_000 });
+  const { retryAt } = error as PetStoreError;
+  expect(Math.floor(((retryAt?.getTime() ?? 0) - startMs) / 1_000)).toBe(3_600);
+  expect(listed).toBe("succeeded");
+  expect(received).toHaveLength(2);
+  expect(await resultsAfter(10_000, client.pets.get(1))).toMatchObject([{ code: "ENDPOINT_REMOVED" }]);
+  expect(received).toHaveLength(3);
+});
+
 it.each([
   ["fetch ignores its signal", () => new Promise<never>(() => undefined)],
   ["the body never ends", () => new Response(new ReadableStream({}))],
