@@ -11,19 +11,16 @@ import { type ApiName, createResponseFaults } from "../apis/response-faults.js";
 import { createRestApi } from "../apis/rest-api.js";
 import { newAddress, openRunningStore, withinOneMinute } from "../running-store.js";
 import type { Catalogue, Request, Row } from "./row.js";
+import { brownoutSettings } from "./rows/brownouts.js";
 import { quotaSettings } from "./rows/quotas.js";
 import { subjects } from "./subjects.js";
 
 const store = await shared(openRunningStore({ environment: quotaSettings }));
+const storeInBrownout = await shared(openRunningStore({ environment: { ...quotaSettings, ...brownoutSettings } }));
 const document = (await (await fetch(`${store.originOf("rest")}/openapi.json`)).json()) as OpenApi;
 const faultsOf = createResponseFaults(createResponseCheck(document), []);
-/** Every interface of the store, REST first. */
-const apis = [
-  createRestApi(sendTo("rest")),
-  createGraphqlApi(sendTo("graphql"), "pets"),
-  createGraphqlApi(sendTo("graphql"), "petsConnection"),
-  createClientApi(sendTo("rest")),
-] as const;
+const apis = apisOf(store);
+const apisInBrownout = apisOf(storeInBrownout);
 const readerKey = await store.issueKey("valid");
 const catalogue = await fillCatalogue();
 /** The responses that were compared with those of REST. */
@@ -43,9 +40,20 @@ it("every interface has sent a large part of the table", () => {
   }
 });
 
+/** Every interface of a store, REST first. */
+function apisOf({ originOf }: Pick<typeof store, "originOf">) {
+  const [rest, graphql] = [sendTo("rest", originOf("rest")), sendTo("graphql", originOf("graphql"))];
+  return [
+    createRestApi(rest),
+    createGraphqlApi(graphql, "pets"),
+    createGraphqlApi(graphql, "petsConnection"),
+    createClientApi(rest),
+  ] as const;
+}
+
 /** Rejects if the response has a fault. */
-function sendTo(api: ApiName): Send {
-  const { send } = openHttpClient(store.originOf(api));
+function sendTo(api: ApiName, origin: string): Send {
+  const { send } = openHttpClient(origin);
   return async (method, path, options) => {
     const answer = await send(method, path, options);
     expect(faultsOf(api, method, path, answer), `${method} ${path}`).toEqual([]);
@@ -54,10 +62,11 @@ function sendTo(api: ApiName): Send {
 }
 
 async function sendThroughAll(row: Row): Promise<void> {
-  const { key: kind = "valid", limits } = row;
+  const { key: kind = "valid", limits, isInBrownout = false } = row;
+  const { issueKey } = isInBrownout ? storeInBrownout : store;
   let reference: Reply | undefined;
-  for (const api of apis) {
-    const key = kind === "none" ? undefined : await store.issueKey(kind, limits);
+  for (const api of isInBrownout ? apisInBrownout : apis) {
+    const key = kind === "none" ? undefined : await issueKey(kind, limits);
     const address = newAddress();
     const send = (request: Request): Promise<Reply | undefined> => {
       const operation = request.operation(catalogue);

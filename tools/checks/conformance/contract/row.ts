@@ -15,6 +15,8 @@ export interface Row {
   readonly limits?: Limits;
   /** Earlier requests with the same key and any response. */
   readonly before?: readonly Request[];
+  /** The requests go to a store in which GET /pets/{petId} has a brownout, and which has no pets. */
+  readonly isInBrownout?: true;
 }
 
 export interface Request extends Partial<Omit<Call, "operation" | "authorization" | "address">> {

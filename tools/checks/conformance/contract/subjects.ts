@@ -1,4 +1,5 @@
 import type { Row } from "./row.js";
+import { brownoutRows } from "./rows/brownouts.js";
 import { categoryIdRows } from "./rows/category-ids.js";
 import { idempotencyRows } from "./rows/idempotency.js";
 import { keyRows } from "./rows/keys.js";
@@ -18,4 +19,5 @@ export const subjects: Readonly<Record<string, readonly Row[]>> = {
   quotas: quotaRows,
   idempotency: idempotencyRows,
   requests: requestRows,
+  "brownouts of GET /pets/{petId}": brownoutRows,
 };

@@ -4,11 +4,11 @@ import { minute } from "./quotas.js";
 const challenge = 'Bearer realm="petstore"';
 const invalidToken = `${challenge}, error="invalid_token"`;
 
-const missing = unauthorized("API_KEY_MISSING", "No API key was sent as a bearer token.");
+export const missing: Problem = unauthorized("API_KEY_MISSING", "No API key was sent as a bearer token.");
 const otherScheme = unauthorized("API_KEY_MISSING", "The Authorization header must use the Bearer scheme.");
 const invalid = unauthorized("API_KEY_INVALID", "The API key is malformed or unknown.");
 const repeated = unauthorized("API_KEY_INVALID", "Exactly one Authorization header must be sent.");
-const suspended = forbidden("ACCOUNT_SUSPENDED", "The account of the API key is suspended.", challenge);
+export const suspended: Problem = forbidden("ACCOUNT_SUSPENDED", "The account of the API key is suspended.", challenge);
 
 function unauthorized(code: Problem["code"], message: string): Problem {
   const header = code === "API_KEY_MISSING" ? challenge : invalidToken;
