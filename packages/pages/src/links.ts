@@ -26,6 +26,11 @@ export const guideLinks: readonly GuideLink[] = [
   { path: "/docs/graphql/quickstart", title: "Quickstart: GraphQL", file: "services/graphql/docs/quickstart.md" },
   { path: "/docs/limits", title: "Rate limits", file: "services/rest/docs/limits.md" },
   {
+    path: "/docs/rehearsal",
+    title: "See a 429, a ban and the 410 before your users do",
+    file: "services/rest/docs/rehearsal.md",
+  },
+  {
     path: "/docs/get-pet-removal",
     title: "Removal of GET /pets/{petId} on 5 December 2030",
     file: "services/rest/docs/get-pet-removal.md",

@@ -7,7 +7,7 @@ import { enterKey, it } from "./it.js";
 /** Limited by the day, because the minute may end during a test. Responses show the window with the fewest units left. */
 const sixtyADay = { perMinute: 1_000, perDay: 60 };
 /** The pages link to the guides of both APIs. */
-const guides = ["quickstart", "graphql/quickstart", "limits", "get-pet-removal", "errors"];
+const guides = ["quickstart", "graphql/quickstart", "limits", "rehearsal", "get-pet-removal", "errors"];
 
 it("every page fits a phone, and has no fault", async ({ open, figures }) => {
   const paths = await linkedPages(await open(1280));
