@@ -1,10 +1,10 @@
 // Prometheus can read the alerts and the dashboard, the metrics in them exist, and every alert leads to the guide.
-import { writeFile } from "node:fs/promises";
+import { readdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram } from "@petstore/harness";
 import { isAnswering } from "@petstore/harness/network";
-import { anchorsOf, openTemporaryDirectory, startService } from "@petstore/harness/processes";
+import { anchorsOf, markedCommands, openTemporaryDirectory, startService } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
 import { folder, issueKey, read, run } from "./commands.js";
@@ -24,12 +24,14 @@ const rulesOf = async (name: string): Promise<Rule[]> =>
 /** The rules on the metrics of the services. The others are on those of Patroni, etcd and redis_exporter. */
 const rules = await rulesOf("prometheus/alerts.yaml");
 const haRules = await rulesOf("prometheus/alerts.ha.yaml");
+/** On metrics of node_exporter, postgres_exporter and blackbox_exporter. */
+const hostRules = await rulesOf("prometheus/alerts.hosts.yaml");
 const questions = [...dashboard.matchAll(/"expr": (".*")/g)].map(([, expr = ""]) => JSON.parse(expr) as string);
 
 describeWithProgram("promtool", "Prometheus", () => {
   it("accepts its configuration and the alert rules, which fire exactly where they should", async () => {
     const { stdout } = await run("promtool", ["check", "config", "prometheus.yaml"], { cwd });
-    expect(stdout).toContain("2 rule files found");
+    expect(stdout).toContain("3 rule files found");
     await run("promtool", ["test", "rules", "alerts.test.yaml"], { cwd });
   });
 
@@ -45,7 +47,7 @@ describeWithProgram("promtool", "Prometheus", () => {
   });
 });
 
-it.each([...rules, ...haRules])(
+it.each([...rules, ...haRules, ...hostRules])(
   "$alert is seen firing in a test, says how urgent it is, and leads to a section of the guide",
   (rule) => {
     expect(alertTests).toContain(`alertname="${rule.alert}"`);
@@ -54,6 +56,18 @@ it.each([...rules, ...haRules])(
     expect(guide).toContain(rule.alert);
   },
 );
+
+it("the command of the guide records a backup in the metric that the alert reads", async () => {
+  await using directory = await openTemporaryDirectory();
+  const commands = await markedCommands("tools/deploy/operations.md", "backup-completed");
+  // Twice: the second backup replaces the first.
+  for (const _ of [1, 2])
+    await run("sh", ["-euc", commands], { env: { ...process.env, TEXTFILE_DIRECTORY: directory.path } });
+  expect(await readdir(directory.path)).toEqual(["petstore-backup.prom"]);
+  const [name, seconds] = (await readFile(join(directory.path, "petstore-backup.prom"), "utf8")).trimEnd().split(" ");
+  expect(hostRules.find(({ alert }) => alert === "PetstoreBackupOld")?.expr).toContain(`max(${name})`);
+  expect(Math.abs(Number(seconds) - Date.now() / 1_000)).toBeLessThan(3_600);
+});
 
 // The GraphQL service registers the same metrics, in packages/http.
 it("the dashboard and the alerts use only metrics that a service exports", async () => {
