@@ -7,9 +7,14 @@ import { isAnswering, startShippedBalancer } from "@petstore/harness/network";
 import { graphqlMain, startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
-import { parse } from "yaml";
+import { parse, parseAllDocuments } from "yaml";
 import { issueKey, read, run } from "./commands.js";
 import { makeSecrets } from "./containers.js";
+
+interface RouteRule {
+  readonly backendRefs: readonly [{ readonly name: string }];
+  readonly matches: readonly { readonly path: { readonly type: string; readonly value: string } }[];
+}
 
 describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () => {
   const database = await shared(createTestDatabase());
@@ -48,15 +53,27 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     }
   });
 
-  it("sends the same paths to the GraphQL service as the Ingress", async () => {
+  it("sends the same paths to the GraphQL service as the Gateway and the Ingress", async () => {
     const configuration = await read("haproxy.cfg");
     const listed = [...configuration.matchAll(/^ *acl is_graphql (path|path_beg) (.+)$/gm)].flatMap(
       ([, match, paths = ""]) => paths.split(" ").map((path) => [match === "path" ? "Exact" : "Prefix", path]),
     );
-    const ingress = await read("kubernetes/base/ingress.yaml");
-    const paths = (parse(ingress) as IIngress).spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
-    const rules = paths.filter(({ backend }) => backend.service?.name === "graphql");
-    expect(rules.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(listed);
+    const ingress = parse(await read("kubernetes/ingress/ingress.yaml")) as IIngress;
+    const paths = ingress.spec?.rules?.flatMap(({ http }) => http?.paths ?? []) ?? [];
+    const toGraphql = paths.filter(({ backend }) => backend.service?.name === "graphql");
+    expect(toGraphql.map(({ path, pathType }) => [pathType, pathType === "Prefix" ? `${path}/` : path])).toEqual(
+      listed,
+    );
+
+    const documents = parseAllDocuments(await read("kubernetes/base/gateway.yaml")).map((each) => each.toJS());
+    const route = documents.find(({ kind, metadata }) => kind === "HTTPRoute" && metadata.name === "petstore");
+    const rules = route.spec.rules as readonly RouteRule[];
+    const matches = rules.filter(({ backendRefs: [to] }) => to.name === "graphql").flatMap((rule) => rule.matches);
+    // The type PathPrefix compares whole segments, as Prefix of an Ingress does.
+    const routed = matches.map(({ path: { type, value } }) =>
+      type === "PathPrefix" ? ["Prefix", `${value}/`] : [type, value],
+    );
+    expect(routed).toEqual(listed);
   });
 
   it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {

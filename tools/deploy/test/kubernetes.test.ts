@@ -1,6 +1,7 @@
 // The manifests as kustomize makes them. There is no cluster here: neither the schema of CloudNativePG's Cluster nor the
 // values of Valkey's chart are checked.
 import { join } from "node:path";
+import { Gateway, HTTPRoute } from "@kubernetes-models/gateway-api/gateway.networking.k8s.io/v1";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
 import { Deployment } from "kubernetes-models/apps/v1";
@@ -16,7 +17,9 @@ import { folder, petstore, read, run } from "./commands.js";
 const models = [
   ConfigMap,
   Deployment,
+  Gateway,
   HorizontalPodAutoscaler,
+  HTTPRoute,
   Ingress,
   Job,
   Namespace,
@@ -34,7 +37,8 @@ const partOfPetstore = { "app.kubernetes.io/part-of": "petstore" };
 const isNamed = (name: string) => ({ namespaceSelector: { matchLabels: { "kubernetes.io/metadata.name": name } } });
 
 describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
-  const [overlay = [], ha = [], stores = []] = await Promise.all(["overlay", "ha", "stores"].map(readManifests));
+  const folders = ["overlay", "ingress", "ha", "stores"];
+  const [overlay = [], withIngress = [], ha = [], stores = []] = await Promise.all(folders.map(readManifests));
   const deployments = overlay.filter(Deployment.is);
   const servicePods = deployments.flatMap(({ spec }) => spec?.template.spec ?? []);
   const migrationPods = overlay.filter(Job.is).flatMap(({ spec }) => spec?.template.spec ?? []);
@@ -45,7 +49,7 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
   it("are what the API server takes, to the last field", () => {
     // kustomize generates the secrets, in base64 with line breaks. Operators define the two other kinds.
     const unchecked = ["Secret", "ServiceMonitor", "Cluster"];
-    const found = [...overlay, ...ha, ...stores].filter(({ kind }) => !unchecked.includes(kind));
+    const found = [...overlay, ...withIngress, ...ha, ...stores].filter(({ kind }) => !unchecked.includes(kind));
     expect(found.flatMap(unknownFields)).toEqual([]);
   });
 
@@ -107,12 +111,35 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     }
   });
 
-  it("end TLS at the ingress, for every host, and redirect to it", () => {
+  it("end TLS at the gateway, which only redirects what is not encrypted, and asks browsers for nothing but HTTPS", () => {
+    const { host: hostname } = new URL(settings.PUBLIC_URL ?? "");
+    const certificateRefs = [{ name: "petstore-tls" }];
+    const [gateway] = overlay.filter(Gateway.is);
+    expect(gateway?.spec?.listeners).toMatchObject([
+      { name: "https", hostname, port: 443, protocol: "HTTPS", tls: { mode: "Terminate", certificateRefs } },
+      { name: "http", hostname, port: 80, protocol: "HTTP" },
+    ]);
+    const routes = overlay.filter(HTTPRoute.is);
+    for (const { spec } of routes) expect(spec?.hostnames).toEqual([hostname]);
+    const rulesOf = (listener: string) =>
+      routes.flatMap(({ spec }) => (spec?.parentRefs?.[0]?.sectionName === listener ? (spec.rules ?? []) : []));
+    const set = [{ name: "Strict-Transport-Security", value: "max-age=31536000" }];
+    expect(rulesOf("https").length).toBeGreaterThan(0);
+    for (const { filters } of rulesOf("https")) expect(filters).toMatchObject([{ responseHeaderModifier: { set } }]);
+    const requestRedirect = { scheme: "https", statusCode: 301 };
+    expect(rulesOf("http")).toMatchObject([{ filters: [{ requestRedirect }] }]);
+    expect(rulesOf("http")[0]?.backendRefs ?? []).toEqual([]);
+  });
+
+  it("end TLS at the ingress of the overlay that has one in place of the gateway", () => {
     const { host } = new URL(settings.PUBLIC_URL ?? "");
-    const annotations = { "nginx.ingress.kubernetes.io/force-ssl-redirect": "true" };
-    expect(overlay.filter(Ingress.is)).toMatchObject([
+    const annotations = { "haproxy.org/ssl-redirect": "true" };
+    expect(withIngress.filter(Ingress.is)).toMatchObject([
       { metadata: { annotations }, spec: { rules: [{ host }], tls: [{ hosts: [host] }] } },
     ]);
+    expect(withIngress.filter(({ apiVersion }) => apiVersion.startsWith("gateway."))).toEqual([]);
+    const isOther = ({ kind }: Manifest) => !["Gateway", "HTTPRoute", "Ingress", "NetworkPolicy"].includes(kind);
+    expect(withIngress.filter(isOther)).toEqual(overlay.filter(isOther));
   });
 
   it("scale every deployment within bounds that the database and the quota know of", () => {
@@ -131,12 +158,19 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
     const [denial, ...allowances] = overlay.filter(NetworkPolicy.is).map(({ spec }) => spec);
     expect(denial).toEqual({ podSelector: {}, policyTypes: ["Ingress", "Egress"] });
     for (const spec of allowances) expect(spec?.podSelector).toEqual({ matchLabels: partOfPetstore });
-    const controller = { matchLabels: { "app.kubernetes.io/name": "ingress-nginx" } };
-    const ingress = allowances.flatMap((spec) => spec?.ingress ?? []);
-    expect(ingress.map(({ from, ports }) => [portsOf(ports), from])).toEqual([
-      [["http"], [{ ...isNamed("ingress-nginx"), podSelector: controller }]],
-      [["metrics"], [isNamed("monitoring")]],
-    ]);
+    const ownedBy = "gateway.envoyproxy.io/owning-gateway";
+    const proxy = { matchLabels: { [`${ownedBy}-namespace`]: "petstore", [`${ownedBy}-name`]: "petstore" } };
+    const controller = { matchLabels: { "app.kubernetes.io/name": "kubernetes-ingress" } };
+    for (const [manifests, namespace, podSelector] of [
+      [overlay, "envoy-gateway-system", proxy],
+      [withIngress, "haproxy-controller", controller],
+    ] as const) {
+      const ingress = manifests.filter(NetworkPolicy.is).flatMap(({ spec }) => spec?.ingress ?? []);
+      expect(ingress.map(({ from, ports }) => [portsOf(ports), from])).toEqual([
+        [["http"], [{ ...isNamed(namespace), podSelector }]],
+        [["metrics"], [isNamed("monitoring")]],
+      ]);
+    }
     const egress = allowances.flatMap((spec) => spec?.egress ?? []);
     // 0.0.0.0/0 would be everything.
     const range = { ipBlock: { cidr: expect.stringMatching(/\/24$/) } };
@@ -211,7 +245,9 @@ async function readManifests(name: string): Promise<Manifest[]> {
 function unknownFields(manifest: Manifest): string[] {
   const model = models.find(({ is }) => is(manifest)) ?? expect.unreachable(`no schema for ${manifest.kind}`);
   const unread = new Set<string>();
-  model.prototype.validate.call(watched(manifest, manifest.kind, unread));
+  // The models of the Gateway API find their schema through the prototype.
+  const typed = Object.assign(Object.create(model.prototype), manifest);
+  model.prototype.validate.call(watched(typed, manifest.kind, unread));
   return [...unread];
 }
 
