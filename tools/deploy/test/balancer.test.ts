@@ -1,6 +1,10 @@
+import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
+import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
+import { buffer } from "node:stream/consumers";
+import { gunzipSync } from "node:zlib";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { isAnswering, startShippedBalancer } from "@petstore/harness/network";
@@ -22,6 +26,23 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
   const environment = { DATABASE_URL: database.url };
   const rest = await shared(startService({ environment }));
+
+  /** Unlike fetch, leaves the body as it arrives. */
+  async function send(origin: string, path: string, fields: Readonly<Record<string, string>>, method = "GET") {
+    const sent = request(`${origin}${path}`, { method, headers: { ...headers, ...fields }, agent: false });
+    const [response] = (await once(sent.end(), "response")) as [IncomingMessage];
+    return { status: response.statusCode, headers: response.headers, body: await buffer(response) };
+  }
+
+  async function createPets(origin: string, count: number): Promise<void> {
+    const create = async (index: number) => {
+      const body = JSON.stringify({ name: `Pet ${index}`, categoryId: index % 7 });
+      const init = { method: "POST", headers: { ...headers, "Content-Type": "application/json" }, body };
+      return (await fetch(`${origin}/v1/pets`, init)).status;
+    };
+    await expect.poll(() => create(0)).toBe(201);
+    for (let index = 1; index < count; index += 1) expect(await create(index)).toBe(201);
+  }
 
   it("loses no request while an instance under load stops", async () => {
     await using stopping = await startService({ environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" } });
@@ -74,6 +95,73 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
       type === "PathPrefix" ? ["Prefix", `${value}/`] : [type, value],
     );
     expect(routed).toEqual(listed);
+  });
+
+  it("compresses a page of 100 pets to less than a fifth, and leaves the pets as they are", async () => {
+    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await createPets(balancer.origin, 101);
+    const path = "/v1/pets?limit=100";
+    const plain = await send(balancer.origin, path, { "Accept-Encoding": "identity" });
+    const zipped = await send(balancer.origin, path, { "Accept-Encoding": "gzip, br" });
+    expect(plain.headers["content-encoding"]).toBeUndefined();
+    expect(zipped.headers).toMatchObject({ "content-encoding": "gzip", "content-type": plain.headers["content-type"] });
+    expect(gunzipSync(zipped.body).equals(plain.body)).toBe(true);
+    expect(JSON.parse(plain.body.toString())).toHaveLength(100);
+    expect(zipped.body.length).toBeLessThan(plain.body.length / 5);
+    for (const { headers } of [plain, zipped]) expect(headers.vary).toBe("Accept-Encoding");
+  });
+
+  it("gives the compressed page a weak ETag of its own, and 304 to a client that has it", async () => {
+    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await createPets(balancer.origin, 2);
+    const ask = (fields: Readonly<Record<string, string>>) => send(balancer.origin, "/v1/pets?limit=1", fields);
+    await expect.poll(async () => (await ask({})).headers.etag).toMatch(/^"/);
+    const strong = `${(await ask({})).headers.etag}`;
+    const weak = `${(await ask({ "Accept-Encoding": "gzip" })).headers.etag}`;
+    expect(weak).toBe(`W/${strong}`);
+    for (const [encoding, etag] of [
+      ["gzip", weak],
+      ["identity", strong],
+      ["gzip;q=0", strong],
+      ["*;q=0.0", strong],
+    ] as const) {
+      const unchanged = await ask({ "Accept-Encoding": encoding, "If-None-Match": etag });
+      expect(unchanged, encoding).toMatchObject({ status: 304, headers: { etag, vary: "Accept-Encoding" } });
+      expect(unchanged.body).toHaveLength(0);
+    }
+  });
+
+  it.each(["gzip", "identity", "gzip;q=0"])(
+    "answers HEAD with the headers of GET, with Accept-Encoding: %s",
+    async (encoding) => {
+      await using graphql = await startService({ main: graphqlMain, environment });
+      await using balancer = await startShippedBalancer({ rest: [rest.port], graphql: [graphql.port] });
+      await createPets(balancer.origin, 2);
+      await expect.poll(async () => (await fetch(`${balancer.origin}/graphiql`)).status).toBe(200);
+      for (const path of [
+        "/v1/pets?limit=1",
+        "/rate_limit",
+        "/openapi.json",
+        "/graphql?query=%7Bpets%7Bid%7D%7D",
+        "/v1/none",
+      ]) {
+        const ask = (method: string) => send(balancer.origin, path, { "Accept-Encoding": encoding }, method);
+        const [get, head] = [await ask("GET"), await ask("HEAD")];
+        expect(head.body).toHaveLength(0);
+        expect(comparable(head), path).toEqual(comparable(get));
+      }
+    },
+  );
+
+  it("leaves alone what a service has compressed, and errors", async () => {
+    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    const encoded = { "Accept-Encoding": "gzip" };
+    const file = await send(balancer.origin, "/openapi.json", encoded);
+    expect(file.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
+    expect(JSON.parse(gunzipSync(file.body).toString())).toHaveProperty("openapi");
+    const error = await send(balancer.origin, "/v1/pets?limit=0", encoded);
+    expect(error).toMatchObject({ status: 400, headers: { vary: "Accept-Encoding" } });
+    expect(JSON.parse(error.body.toString())).toMatchObject({ code: "VALIDATION_FAILED" });
   });
 
   it("terminates TLS with the certificate it is given, and then asks browsers for nothing but HTTPS", async () => {
@@ -136,6 +224,21 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     expect(Number((await fetchAs("203.0.113.8")).headers.get("X-RateLimit-Remaining"))).toBe(remaining - 1);
   });
 });
+
+/** A request that follows another one may differ in these headers. The last two say only how a body is framed. */
+const differing = ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
+const framing = ["connection", "transfer-encoding"];
+
+function comparable({
+  status,
+  headers,
+}: {
+  readonly status: number | undefined;
+  readonly headers: IncomingHttpHeaders;
+}) {
+  const compared = Object.entries(headers).filter(([name]) => ![...differing, ...framing].includes(name));
+  return { status, headers: Object.fromEntries(compared) };
+}
 
 /** Every path of this origin that the first page leads to, over any number of links. Each of them must answer 200. */
 async function linkedPaths(origin: string): Promise<string[]> {
