@@ -76,3 +76,4 @@ export type { QuotaConfig } from "./quota/open-quota.js";
 export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { WindowState } from "./quota/window.js";
+export { type FoundRequirement, listRequirements } from "./requirements/requirements.js";

@@ -14,6 +14,7 @@ import {
 import { addDoctorCommand } from "./doctor/doctor-command.js";
 import { addKeyCommands } from "./key-commands.js";
 import type { Output } from "./output.js";
+import { addRequirementsCommand } from "./requirements-command.js";
 import { addUsageCommands } from "./usage-commands.js";
 
 /** Runs one command line. The exit code is 0, 1 if the command failed, and 2 if the command line is wrong. */
@@ -72,6 +73,7 @@ a failed command is {"error": {"message": "..."}}.`,
   addUsageCommands(program, run, context);
   addAuditCommand(program, run);
   addDoctorCommand(program, context, print);
+  addRequirementsCommand(program, print);
   return program;
 }
 

@@ -44,6 +44,14 @@ it("prints why a command failed as JSON on standard error, with --json", async (
   expect(JSON.parse(complained)).toEqual({ error: { message: "Found 1 fault." } });
 });
 
+it("lists what the statements need of PostgreSQL, without a database", async () => {
+  const { exitCode, printed } = await runCommand("requirements", {});
+  expect(exitCode).toBe(0);
+  expect(printed).toMatch(/^common table expressions that change rows\n {2}for: .+\n {2}in: {2}.*insert-pet-once/m);
+  const found = JSON.parse((await runCommand("requirements --json", {})).printed);
+  expect(found).toContainEqual({ name: "LISTEN", purpose: expect.any(String), neededBy: ["connection that listens"] });
+});
+
 it.each(["ban lits 1", "account resum x", "key revke 1", "account suspend x --jsn"])(
   "suggests no other command for %j, because it may do the opposite",
   async (commandLine) => {

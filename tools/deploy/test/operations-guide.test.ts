@@ -43,8 +43,10 @@ it("uses the petstore command as it is", { timeout: 600_000 }, async () => {
   for (const command of new Set(found.map((text) => text.replace(petstoreGroups, "")))) {
     // A sentence names `key issue --test` without the account.
     const words = command.replace("ACCOUNT", "shop").replace("ID", "1").replace("issue -", "issue shop -").split(" ");
-    // 1: understood, but there is no database. 2: not understood.
-    await expect(petstore("postgres://nobody@127.0.0.1:1/none", ...words), command).rejects.toMatchObject({ code: 1 });
+    const failed = ({ code }: { readonly code: number }) => code;
+    const exitCode = await petstore("postgres://nobody@127.0.0.1:1/none", ...words).then(() => 0, failed);
+    // 0: needs no database. 1: understood, but there is no database. 2: not understood.
+    expect(exitCode, command).toBe(command === "requirements" ? 0 : 1);
   }
 });
 

@@ -38,7 +38,7 @@ export interface AccountRepository {
   resume(name: string): Promise<Account | undefined>;
 }
 
-export function createAccountRepository(database: Database, actor: string): AccountRepository {
+export function createAccountRepository(database: Pick<Database, "run">, actor: string): AccountRepository {
   async function run(action: string, change: Query<Row<Account>>): Promise<Account | undefined> {
     const [account] = await runAudited<Account>(database, { subject: "account", action, actor, change });
     return account;

@@ -22,7 +22,7 @@ export interface AuditEntry {
 
 /** Newest first. By default of all accounts. */
 export async function listAuditEntries(
-  database: Database,
+  database: Pick<Database, "run">,
   { accountId, limit }: { readonly accountId?: bigint | undefined; readonly limit: number },
 ): Promise<AuditEntry[]> {
   const newest = queryBuilder
@@ -54,7 +54,10 @@ interface AuditedChange<Changed> {
 }
 
 /** Makes a change, and adds an entry to the audit log for each row that it returns. */
-export async function runAudited<Changed>(database: Database, audited: AuditedChange<Changed>): Promise<Changed[]> {
+export async function runAudited<Changed>(
+  database: Pick<Database, "run">,
+  audited: AuditedChange<Changed>,
+): Promise<Changed[]> {
   const { subject, action, actor, change, before = sql`` } = audited;
   const ids = subject === "account" ? sql`id, null` : sql`"accountId", id`;
   return await runUnprepared<Changed>(

@@ -88,7 +88,7 @@ export interface KeyRepository {
   findByDigest(digest: string): Promise<KeyWithAccount | undefined>;
 }
 
-export function createKeyRepository(database: Database, actor: string): KeyRepository {
+export function createKeyRepository(database: Pick<Database, "run">, actor: string): KeyRepository {
   function run(action: string, change: Query<Row<KeyRecord>>, before?: RawBuilder<unknown>): Promise<KeyRecord[]> {
     return runAudited<KeyRecord>(database, { subject: "key", action, actor, change, before });
   }

@@ -4,7 +4,7 @@ import { sendQuery } from "../database/connection.js";
 import { keepAlive } from "../database/connection-config.js";
 import type { Database } from "../database/database.js";
 import { openSession, type Session } from "../database/session.js";
-import { statement } from "../database/statement.js";
+import { type Statement, statement } from "../database/statement.js";
 import type { Log } from "../log.js";
 import type { Quotas } from "../quota/open-quota.js";
 import {
@@ -95,9 +95,7 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
     config: { connectionString: url, connectionTimeoutMillis: timeoutMs, ...keepAlive },
     async begin(client) {
       client.on("notification", ({ payload = "" }) => onMessage(payload));
-      // Not set in `config`, because an `application_name` in the URL would override it there.
-      const text = `set application_name = '${subscriberName}'; listen ${changeChannel}`;
-      await sendQuery(client, { text, timeoutMs });
+      await sendQuery(client, { text: listen, timeoutMs });
       // Events before this moment may be lost.
       authenticator.invalidateAll();
       dropKeptPages();
@@ -118,7 +116,10 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
   });
 }
 
-const notify = statement<{ payload: string }, unknown>(
+/** The name is not in the configuration, because an `application_name` in the URL would override it there. */
+export const listen: string = `set application_name = '${subscriberName}'; listen ${changeChannel}`;
+
+export const notify: Statement<{ payload: string }, unknown> = statement(
   "write",
   "notify",
   (_db, parameter) => sql`select pg_notify(${sql.lit(responseChannel)}, ${parameter("payload")})`,

@@ -87,7 +87,7 @@ export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
     if ((statementTimeouts.get(client) ?? config.writeTimeoutMs) === timeoutMs) return;
     await sendQuery(client, {
       name: "set-limit",
-      text: "select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)",
+      text: setLimits,
       values: [`${timeoutMs}`, `${lockTimeoutMs(timeoutMs)}`],
       timeoutMs,
     });
@@ -113,3 +113,5 @@ export function openConnectionPool(options: ConnectionOptions): ConnectionPool {
     },
   };
 }
+
+export const setLimits = "select set_config('statement_timeout', $1, false), set_config('lock_timeout', $2, false)";

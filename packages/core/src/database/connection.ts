@@ -77,15 +77,17 @@ export class NotPrimary extends Error {}
  * keeps this setting for the connection, also in transaction mode.
  */
 export async function requirePrimary(client: ClientBase, timeoutMs: number): Promise<string> {
-  const text =
-    "select pg_is_in_recovery() as standby, extract(epoch from pg_postmaster_start_time())::text as server, " +
-    "set_config('datestyle', 'ISO', false)";
-  const [row] = await sendQuery<{ readonly standby: boolean; readonly server: string }>(client, { text, timeoutMs });
+  const query = { text: selectServer, timeoutMs };
+  const [row] = await sendQuery<{ readonly standby: boolean; readonly server: string }>(client, query);
   if (row?.standby === false) return row.server;
   // Otherwise the pool would wait until the server closes the connection.
   destroySocket(client);
   throw new NotPrimary("the server is a standby, not the primary");
 }
+
+export const selectServer: string =
+  "select pg_is_in_recovery() as standby, extract(epoch from pg_postmaster_start_time())::text as server, " +
+  "set_config('datestyle', 'ISO', false)";
 
 export const closeTimeoutMs = 500;
 

@@ -4,6 +4,7 @@ import { DatabaseError, Pool } from "pg";
 import { ProtectedClient } from "./connection.js";
 import { explainEncoding } from "./encoding.js";
 import { migrations } from "./migrations/migrations.js";
+import { type NamedSql, queryBuilder } from "./statement.js";
 
 /** The service needs a database with this migration. */
 export const newestMigration: string = Object.keys(migrations).at(-1) ?? "";
@@ -47,16 +48,16 @@ export async function migrate(
 async function runPending(db: Transaction<unknown>): Promise<string[]> {
   const pending = await pendingIn(db);
   if (pending.length === Object.keys(migrations).length) await requireEncoding(db);
-  if (pending.length > 0) await sql.raw(createMigrationTable).execute(db);
+  if (pending.length > 0) await createMigrationTable.execute(db);
   for (const name of pending) {
     await sql.raw(migrations[name] ?? "").execute(db);
-    await sql`insert into kysely_migration values (${name}, ${sql.raw(isoTime)})`.execute(db);
+    await recordMigration(name).execute(db);
   }
   return pending;
 }
 
 async function requireEncoding(db: Transaction<unknown>): Promise<void> {
-  const { rows } = await sql<{ server_encoding: string }>`show server_encoding`.execute(db);
+  const { rows } = await showEncoding.execute(db);
   const unusable = explainEncoding(rows[0]?.server_encoding ?? "");
   if (unusable !== undefined) throw new Error(`${unusable.fault}. ${unusable.cure}`);
 }
@@ -74,9 +75,14 @@ export async function pendingMigrations(url: string): Promise<string[]> {
 }
 
 /** Has the name and columns of Kysely's migrator, which created this table in older databases. */
-const createMigrationTable =
-  'create table if not exists kysely_migration (name varchar(255) primary key, "timestamp" varchar(255) not null)';
-const isoTime = `to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"')`;
+const createMigrationTable = sql`
+  create table if not exists kysely_migration (name varchar(255) primary key, "timestamp" varchar(255) not null)`;
+const findMigrationTable = sql`select where to_regclass('kysely_migration') is not null`;
+const selectMigrations = sql<{ name: string }>`select name from kysely_migration`;
+const recordMigration = (name: string) => sql`
+  insert into kysely_migration
+  values (${name}, to_char(now() at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.MS"Z"'))`;
+const showEncoding = sql<{ server_encoding: string }>`show server_encoding`;
 
 async function inTransaction<Result>(
   url: string,
@@ -101,19 +107,36 @@ async function inTransaction<Result>(
  * does not keep. This lock and its time limits end with the transaction.
  */
 async function lock(db: Transaction<unknown>, waitMs: number, idleMs: number): Promise<void> {
-  await sql`select set_config('lock_timeout', ${`${waitMs}`}, true),
-    set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(idleMs)}`}, true)`.execute(db);
-  await sql`select pg_advisory_xact_lock(${sql.lit(migrationLockId)})`.execute(db);
-  await sql`select set_config('lock_timeout', ${`${tableWaitMs}`}, true)`.execute(db);
+  await setIdleTimeout(idleMs).execute(db);
+  await setLockTimeout(waitMs).execute(db);
+  await takeLock.execute(db);
+  await setLockTimeout(tableWaitMs).execute(db);
 }
 
 /** An arbitrary number. It must not change: other versions may migrate at the same time. */
 const migrationLockId = 7_302_030_512;
 
+const takeLock = sql`select pg_advisory_xact_lock(${sql.lit(migrationLockId)})`;
+const setLockTimeout = (ms: number) => sql`select set_config('lock_timeout', ${`${ms}`}, true)`;
+const setIdleTimeout = (ms: number) =>
+  sql`select set_config('idle_in_transaction_session_timeout', ${`${Math.ceil(ms)}`}, true)`;
+
+/** All statements of this file, which run before and after the migrations. */
+export const migratorStatements: readonly NamedSql[] = [
+  createMigrationTable,
+  findMigrationTable,
+  selectMigrations,
+  recordMigration(""),
+  showEncoding,
+  takeLock,
+  setLockTimeout(0),
+  setIdleTimeout(0),
+].map((query) => ({ name: "petstore migrate", text: query.compile(queryBuilder).sql }));
+
 async function pendingIn(db: Transaction<unknown>): Promise<string[]> {
-  const found = await sql`select where to_regclass('kysely_migration') is not null`.execute(db);
+  const found = await findMigrationTable.execute(db);
   if (found.rows.length === 0) return Object.keys(migrations);
-  const { rows } = await sql<{ name: string }>`select name from kysely_migration`.execute(db);
+  const { rows } = await selectMigrations.execute(db);
   const done = new Set(rows.map(({ name }) => name));
   return Object.keys(migrations).filter((name) => !done.has(name));
 }

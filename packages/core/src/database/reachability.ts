@@ -68,12 +68,13 @@ async function findObstacle(
   noticeServer: Database["noticeServer"],
 ): Promise<unknown> {
   noticeServer(await requirePrimary(client, timeoutMs));
-  const text = "select from kysely_migration where name = $1";
   try {
-    const rows = await sendQuery(client, { text, values: [newestMigration], timeoutMs });
+    const rows = await sendQuery(client, { text: selectMigration, values: [newestMigration], timeoutMs });
     return rows.length > 0 ? undefined : new Error("a migration is missing: run petstore migrate");
   } catch (error) {
     if (sqlState(error) !== "42P01") throw error;
     return new Error("the database has no tables: run petstore migrate");
   }
 }
+
+export const selectMigration = "select from kysely_migration where name = $1";

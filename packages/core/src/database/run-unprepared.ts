@@ -3,7 +3,7 @@ import { type Access, type Query, queryBuilder, type Row, type Statement, withou
 
 /** Runs a rare query, without a prepared statement. */
 export async function runUnprepared<Fields>(
-  database: Database,
+  database: Pick<Database, "run">,
   access: Access,
   query: Query<Row<Fields>>,
 ): Promise<Fields[]> {

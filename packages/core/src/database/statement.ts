@@ -13,6 +13,12 @@ import {
 } from "kysely";
 import type { Tables } from "./tables.js";
 
+/** SQL, and the name by which people know it. */
+export interface NamedSql {
+  readonly name: string;
+  readonly text: string;
+}
+
 /** SQL, and the function that puts its values in order. */
 export interface Statement<Values, Row> {
   readonly access: Access;

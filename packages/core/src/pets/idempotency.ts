@@ -7,7 +7,7 @@ import { createHash } from "node:crypto";
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { isRowLockTimeout, sqlState } from "../database/database-errors.js";
-import { statement } from "../database/statement.js";
+import { type NamedSql, statement } from "../database/statement.js";
 import { Problem } from "../problem.js";
 import type { AllFields, NewPet, Pet } from "./pet.js";
 import { newPetColumnNames, newPetFields, petColumns } from "./pet-queries.js";
@@ -122,6 +122,9 @@ const deleteForgotten = statement<Record<never, never>, { key: string }>(
     )
     returning key`,
 );
+
+/** All statements of this file. */
+export const idempotencyStatements: readonly NamedSql[] = [insertOnce, selectFirst, deleteForgotten];
 
 /**
  * Equal pets have equal digests, in either API and any notation or order of properties. Stored digests must not change:

@@ -5,7 +5,7 @@
 import { setTimeout as sleep } from "node:timers/promises";
 import { sql } from "kysely";
 import type { Database } from "../../database/database.js";
-import { statement } from "../../database/statement.js";
+import { type NamedSql, statement } from "../../database/statement.js";
 import type { Log } from "../../log.js";
 import { nothingSettled, type Observation, settle, startsOver } from "./settling.js";
 
@@ -260,3 +260,6 @@ const selectServiceProcesses = statement<{ ids: readonly string[] }, { readonly 
     where pid::text = any(${parameter("ids")}::text[]) and state = 'active'
       and usename = current_user and application_name = current_setting('application_name')`,
 );
+
+/** All statements of this file. */
+export const settlingStatements: readonly NamedSql[] = [observePetInserts, selectServiceProcesses];
