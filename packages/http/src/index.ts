@@ -8,6 +8,7 @@ export type { HttpRequest } from "./pipeline/http-request.js";
 export { inTurn, readJson } from "./pipeline/json-input.js";
 export { type Failure, jsonReply, type Reply } from "./pipeline/reply.js";
 export type { AcceptableRequest, Handler, Resource } from "./pipeline/resource.js";
+export { serviceLinks } from "./pipeline/service-links.js";
 export { createStaticFile, readStaticFolder, type StaticFile } from "./pipeline/static-file.js";
 export { runProgram, runService, runStore } from "./run.js";
 export { jsonMediaType } from "./server/media-types.js";

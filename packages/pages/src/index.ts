@@ -1,4 +1,5 @@
 export { copyGraphiql, graphiqlPage } from "./graphiql-page.js";
+export { toOpenApi30 } from "./openapi-3-0.js";
 export { referencePage } from "./reference/reference-page.js";
 export { writeSite } from "./site.js";
 export { describePlan, usagePage } from "./usage-page.js";

@@ -1,5 +1,13 @@
 import { type AllFields, type Pet, Problem } from "@petstore/core";
-import { type ApiDeps, type HttpRequest, jsonReply, type Resource, readJson, repeated } from "@petstore/http";
+import {
+  type ApiDeps,
+  type HttpRequest,
+  jsonReply,
+  type Resource,
+  readJson,
+  repeated,
+  serviceLinks,
+} from "@petstore/http";
 import { createPageReply } from "./page-reply.js";
 import { createRemovalCheck, removalHeaders } from "./removal.js";
 
@@ -28,7 +36,8 @@ export function createPetRoutes(deps: ApiDeps): readonly Resource[] {
         const input = await readJson(request, ticket, accountTurns, { scope: "write" });
         // Not the caller at the admission: `readJson` may have confirmed the key again.
         const { pet, replayed } = await catalogue.create(ticket.caller, { idempotencyKey, input });
-        return jsonReply(201, petJson(pet), replayed ? { "Idempotency-Replayed": "true" } : {});
+        const reply = jsonReply(201, petJson(pet), replayed ? { "Idempotency-Replayed": "true" } : {});
+        return { ...reply, links: serviceLinks };
       },
     },
     {

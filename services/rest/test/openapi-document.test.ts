@@ -26,6 +26,8 @@ const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
   METHOD_NOT_ALLOWED: [],
   IDEMPOTENCY_IN_PROGRESS: ["createPet"],
   ENDPOINT_REMOVED: ["getPet"],
+  INSUFFICIENT_SCOPE: ["listPets", "createPet", "getPet"],
+  API_KEY_BANNED: ["listPets", "createPet", "getPet"],
   PAYLOAD_TOO_LARGE: ["createPet"],
   UNSUPPORTED_MEDIA_TYPE: ["createPet"],
   IDEMPOTENCY_KEY_REUSED: ["createPet"],

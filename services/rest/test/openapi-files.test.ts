@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { parse as parseExact } from "lossless-json";
 import { expect, it } from "vitest";
 import { parse as parseYaml } from "yaml";
-import { openApiJson, openApiYaml } from "../src/openapi-document.js";
+import { openApi30Json, openApiJson, openApiYaml } from "../src/openapi-document.js";
 import { openSharedStore } from "./test-store.js";
 
 const environments = { publicUrl: "https://petstore.example", stagingUrl: "https://staging.petstore.example" };
@@ -14,6 +14,7 @@ const store = await openSharedStore({ PUBLIC_URL: environments.publicUrl, STAGIN
 it.each([
   ["/openapi.json", "application/json; charset=utf-8", openApiJson(environments)],
   ["/openapi.yaml", "application/yaml; charset=utf-8", openApiYaml(environments)],
+  ["/openapi-3.0.json", "application/json; charset=utf-8", openApi30Json(environments)],
 ])("the OpenAPI document is served at %s", async (path, mediaType, text) => {
   expect(await store.call("GET", path)).toMatchObject({ headers: { "content-type": mediaType }, text });
 });
@@ -27,8 +28,27 @@ it.each([
   const configuration = { publicUrl: undefined, stagingUrl: undefined, ...configured };
   const yaml = parseYaml(openApiYaml(configuration), { intAsBigInt: true });
   const json = parseExact(openApiJson(configuration), undefined, BigInt);
-  expect(yaml.servers.map(({ url }: { readonly url: string }) => url)).toEqual(urls);
-  expect(yaml).toEqual({ ...asYaml, servers: yaml.servers });
+  expect(urlsOf(yaml)).toEqual(urls);
+  // The rate limit is beside `/v1`.
+  expect(urlsOf(yaml.paths["/rate_limit"].get)).toEqual(urls.map((url) => url.replace(/\/v1$/, "") || "/"));
+  expect(withoutServers(yaml)).toEqual(withoutServers(asYaml));
   expect(yaml.info.version).toBe("1.0.0");
   expect(json).toEqual(yaml);
+  const older = parseYaml(openApi30Json(configuration));
+  expect([urlsOf(older), urlsOf(older.paths["/rate_limit"].get)]).toEqual(
+    [yaml, yaml.paths["/rate_limit"].get].map(urlsOf),
+  );
 });
+
+function urlsOf({ servers }: { readonly servers: readonly { readonly url: string }[] }): readonly string[] {
+  return servers.map(({ url }) => url);
+}
+
+function withoutServers(document: object): unknown {
+  return JSON.parse(
+    JSON.stringify(document, (name, value: unknown) => {
+      if (typeof value === "bigint") return `${value}n`;
+      return name === "servers" ? [] : value;
+    }),
+  );
+}

@@ -28,7 +28,12 @@ it("shows both windows, the plan and no ban, and costs nothing", async () => {
   };
   for (let call = 0; call < 3; call += 1) {
     store.clock.nowMs += 1_001;
-    expect(await status(key)).toMatchObject({ status: 200, json: shown, rateLimit: { limit: 60, remaining: 59 } });
+    expect(await status(key)).toMatchObject({
+      status: 200,
+      json: shown,
+      rateLimit: { limit: 60, remaining: 59 },
+      headers: { link: expect.stringMatching(/rel="service-desc".*rel="service-doc"/) },
+    });
   }
 });
 

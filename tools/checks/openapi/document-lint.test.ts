@@ -1,14 +1,11 @@
 // Two linters, each with all its recommended rules except one, and the OWASP rules of Spectral.
 import { readFileSync } from "node:fs";
-import { BaseResolver, createConfig, lintDocument, makeDocumentFromString } from "@redocly/openapi-core";
-import spectralCore, { type RulesetDefinition } from "@stoplight/spectral-core";
+import type { RulesetDefinition } from "@stoplight/spectral-core";
 import owasp from "@stoplight/spectral-owasp-ruleset";
-import { Yaml } from "@stoplight/spectral-parsers";
-import { oas } from "@stoplight/spectral-rulesets";
 import { expect, it } from "vitest";
+import { lintWithRedocly, lintWithRules, lintWithSpectral } from "./linters.js";
 
-const path = new URL("../../../services/rest/openapi.yaml", import.meta.url).pathname;
-const text = readFileSync(path, "utf8");
+const text = readFileSync(new URL("../../../services/rest/openapi.yaml", import.meta.url), "utf8");
 /** Each linter must find the mistake of this document. */
 const flawed = text
   .replace("operationId: createPet", "operationId: listPets")
@@ -17,7 +14,6 @@ const flawed = text
   .replace(/\n {12}X-RateLimit-Limit: .*\n/, "\n");
 
 // The packages of Spectral have different types for the same ruleset.
-const recommended = oas as unknown as RulesetDefinition;
 const all = owasp as unknown as RulesetDefinition & { readonly rules: Readonly<Record<string, object>> };
 
 /** Strings of responses and of bodies. The others are parameters. */
@@ -50,34 +46,13 @@ it.each([
   ["Spectral", lintWithSpectral, ["operation-operationId-unique"]],
   [
     "Spectral with the OWASP rules",
-    (source: string) => lint(source, owaspRuleset),
+    (source: string) => lintWithRules(source, owaspRuleset),
     ["owasp:api4:2023-string-limit", "owasp:api4:2023-rate-limit"],
   ],
 ])("%s finds no problem in the OpenAPI document", async (_name, lint, mistakes) => {
   expect(await lint(text)).toEqual([]);
   expect(await lint(flawed)).toEqual(expect.arrayContaining(mistakes));
 });
-
-async function lintWithRedocly(source: string): Promise<string[]> {
-  const problems = await lintDocument({
-    document: makeDocumentFromString(source, path),
-    config: await createConfig({ extends: ["recommended-strict"] }),
-    externalRefResolver: new BaseResolver(),
-  });
-  return problems.map(({ ruleId }) => ruleId);
-}
-
-function lintWithSpectral(source: string): Promise<string[]> {
-  // The operator of a deployment names its contact.
-  return lint(source, { extends: [[recommended, "recommended"]], rules: { "info-contact": "off" } });
-}
-
-async function lint(source: string, ruleset: RulesetDefinition): Promise<string[]> {
-  const linter = new spectralCore.Spectral();
-  linter.setRuleset(ruleset);
-  const problems = await linter.run(new spectralCore.Document(source, Yaml, path));
-  return problems.map(({ code }) => `${code}`);
-}
 
 function withGiven(name: string, given: string): object {
   return { ...all.rules[name], given };

@@ -1,11 +1,17 @@
 // Causes every response that the OpenAPI document describes, and compares it with the document.
 import type { CustomLimits } from "@petstore/core";
 import { shared } from "@petstore/harness";
-import { type HttpAnswer, openHttpClient, openRawClient, type RequestOptions } from "@petstore/harness/network";
+import {
+  type HttpAnswer,
+  type HttpClient,
+  openHttpClient,
+  openRawClient,
+  type RequestOptions,
+} from "@petstore/harness/network";
 import { startService } from "@petstore/harness/processes";
 import { createResponseCheck, type Documented, type OpenApi } from "@petstore/harness/responses";
 import { expect, it } from "vitest";
-import { openRunningStore } from "../conformance/running-store.js";
+import { newAddress, openRunningStore } from "../conformance/running-store.js";
 import type { IssueOptions } from "../src/store-database.js";
 
 interface Request extends RequestOptions {
@@ -28,11 +34,16 @@ const service = serviceOf("rest");
 const client = openHttpClient(service.origin);
 const later = await shared(
   startService({
-    environment: { DATABASE_URL: database.url, LOG_LEVEL: "silent" },
+    environment: {
+      DATABASE_URL: database.url,
+      LOG_LEVEL: "silent",
+      ANONYMOUS_REQUESTS_PER_MINUTE: "1000",
+      ANONYMOUS_REQUESTS_PER_DAY: "20",
+    },
     clockOffsetMs: Date.UTC(2031, 0, 1) - Date.now(),
   }),
 );
-/** Its service has a clock that is after the removal date. */
+/** Its service has a clock that is after the removal date, and a low limit a day for requests without a valid key. */
 const laterClient = openHttpClient(later.origin);
 await database.execute(
   `insert into pets (name, category_id, status) values ('Rex', 1, 'available'), ('Ada', 1, 'available')`,
@@ -50,6 +61,7 @@ const validRequests: Readonly<Record<string, Request>> = {
   listPets: { method: "GET", path: "/v1/pets?limit=1&status=available" },
   createPet: { method: "POST", path: "/v1/pets", body: '{"name":"Ada","categoryId":9223372036854775807}' },
   getPet: { method: "GET", path: "/v1/pets/1" },
+  getRateLimit: { method: "GET", path: "/rate_limit" },
 };
 
 /** The cause of a success, of a response that has not changed, and of each code. */
@@ -94,6 +106,17 @@ const causes: Readonly<Record<string, Cause>> = {
   VALIDATION_FAILED: (request) => sendWith(request.body ? { body: "{}" } : { path: "/v1/pets?limit=0" })(request),
 };
 
+/** `GET /rate_limit` reads no pets, and costs nothing. A limit of the address refuses it. */
+const causesOfRateLimit: Readonly<Record<string, Cause>> = {
+  DAILY_QUOTA_EXCEEDED: sendWithoutKeyUntil("DAILY_QUOTA_EXCEEDED", laterClient),
+  INTERNAL_ERROR: sendNewKeyDuring(
+    ["alter table api_keys rename to renamed_keys"],
+    "alter table renamed_keys rename to api_keys",
+  ),
+  RATE_LIMIT_EXCEEDED: sendWithoutKeyUntil("RATE_LIMIT_EXCEEDED", client),
+  SERVICE_UNAVAILABLE: sendNewKeyDuring(["begin", "lock table api_keys in access exclusive mode"], "rollback"),
+};
+
 it.concurrent.for(timeouts.map(titled))("%s", ([_title, response]) => expectDocumented(response));
 it.for(others.map(titled))("%s", ([_title, response]) => expectDocumented(response));
 
@@ -103,7 +126,9 @@ function titled(response: Documented): [string, Documented] {
 }
 
 async function expectDocumented({ operationId, status, code }: Documented): Promise<void> {
-  const [cause, request] = [causes[code ?? (status === 304 ? "unchanged" : "success")], validRequests[operationId]];
+  const name = code ?? (status === 304 ? "unchanged" : "success");
+  const cause = (operationId === "getRateLimit" ? causesOfRateLimit[name] : undefined) ?? causes[name];
+  const request = validRequests[operationId];
   if (cause === undefined || request === undefined) throw new Error("No request of this test causes it");
   const answer = await cause(request);
   expect(answer).toMatchObject({ status, code });
@@ -131,6 +156,24 @@ function sendUntil(expected: string, customLimits: CustomLimits): Cause {
     for (let attempt = 0; attempt < 100 && answer.code !== expected; attempt++) answer = await send(limited);
     return answer;
   };
+}
+
+/** Repeats the request from a new address until the code is the answer. */
+function sendWithoutKeyUntil(expected: string, to: HttpClient): Cause {
+  return async (request) => {
+    const headers = { "x-forwarded-for": newAddress() };
+    let answer = await send({ ...request, headers }, to);
+    // 300 a minute, and a minute may end between two calls.
+    for (let attempt = 0; attempt < 1_000 && answer.code !== expected; attempt++) {
+      answer = await send({ ...request, headers }, to);
+    }
+    return answer;
+  };
+}
+
+/** Sends the request between these statements with a key that the service has not read. */
+function sendNewKeyDuring(before: readonly string[], after: string): Cause {
+  return async (request) => sendDuring(before, after, { key: (await database.issueKey()).key })(request);
 }
 
 /** Sends the request with a valid key between these statements. The last page of a list is never in memory. */

@@ -1,12 +1,13 @@
 import { type QuotaReport, remaining, type WindowState } from "@petstore/core";
 import { jsonReply } from "./reply.js";
 import type { Resource } from "./resource.js";
+import { serviceLinks } from "./service-links.js";
 
 /** `GET /rate_limit` needs a key and costs nothing. */
 export const rateLimitStatus: Resource = {
   path: "/rate_limit",
   cost: 0,
-  GET: async (_request, { key, quota }) => jsonReply(200, bodyOf(key.plan, quota)),
+  GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key.plan, quota)), links: serviceLinks }),
 };
 
 function bodyOf(plan: string, quota: QuotaReport): string {

@@ -24,6 +24,8 @@ export interface RequestDocument {
 interface Operation {
   readonly parameters?: readonly { readonly name: string; readonly in: string; readonly schema: ValueSchema }[];
   readonly requestBody?: unknown;
+  /** Present if the operation is outside `/v1`. */
+  readonly servers?: readonly object[];
 }
 
 interface ValueSchema {
@@ -37,11 +39,13 @@ interface ValueSchema {
 
 export function restRequests({ paths, components }: RequestDocument): fc.Arbitrary<HttpRequest> {
   const operations = Object.entries(paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, operation]) => requestsOf(path, method.toUpperCase(), operation)),
+    Object.entries(methods).map(([method, operation]) =>
+      requestsOf(operation.servers === undefined ? "/v1" : "", path, method.toUpperCase(), operation),
+    ),
   );
   return fc.oneof(...operations);
 
-  function requestsOf(path: string, method: string, operation: Operation): fc.Arbitrary<HttpRequest> {
+  function requestsOf(base: string, path: string, method: string, operation: Operation): fc.Arbitrary<HttpRequest> {
     const valuesIn = (place: string): fc.Arbitrary<Values> => {
       const parameters = (operation.parameters ?? []).filter((parameter) => parameter.in === place);
       const values = parameters.map(({ name, schema }) => {
@@ -59,8 +63,12 @@ export function restRequests({ paths, components }: RequestDocument): fc.Arbitra
       .record({
         caller,
         method: mostly(method, otherMethod),
-        base: mostly("/v1", fc.constantFrom("/V1", "/v2", "//v1", "/./v1", "/v1/v1", "/v1%2f"), 60),
-        target: weighted([4, target], [1, edited(target, urlPart).map((text) => text.replaceAll(unsendable, ""))]),
+        base: mostly(base, fc.constantFrom("/V1", "/v2", "//v1", "/./v1", "/v1/v1", "/v1%2f"), 60),
+        // Without a base, an edited path could be that of a page.
+        target:
+          base === ""
+            ? target
+            : weighted([4, target], [1, edited(target, urlPart).map((text) => text.replaceAll(unsendable, ""))]),
         content: operation.requestBody === undefined ? mostly<Content>({ headers: [] }, content, 20) : content,
         more: moreHeaders,
       })

@@ -14,11 +14,15 @@ interface ResponseObject {
 interface Operation {
   readonly operationId: string;
   readonly responses: Readonly<Record<string, ResponseObject>>;
+  /** Present if the operation is outside the base path of the document. */
+  readonly servers?: Servers;
 }
+
+type Servers = readonly { readonly url: string }[];
 
 /** `resolveResponses` puts the responses of the components in the places that refer to them. */
 export interface OpenApi {
-  readonly servers: readonly { readonly url: string }[];
+  readonly servers: Servers;
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
   readonly components: {
     readonly schemas: Readonly<Record<string, object>>;
@@ -57,11 +61,11 @@ export function createResponseCheck(written: OpenApi): ResponseCheck {
   const ajv = new Ajv2020({ strict: false, validateFormats: false, allErrors: true });
   ajv.addSchema(document, "api");
   const operations = Object.entries(document.paths).flatMap(([path, methods]) =>
-    Object.entries(methods).map(([method, { operationId, responses }]) => ({
+    Object.entries(methods).map(([method, { operationId, responses, servers = document.servers }]) => ({
       operationId,
       responses,
       method: method.toUpperCase(),
-      paths: new RegExp(`^${basePathOf(document)}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
+      paths: new RegExp(`^${basePathOf(servers)}${path.replaceAll(/\{\w+\}/g, "[^/]+")}$`),
       /** The JSON pointer of the responses. */
       pointer: `api#/paths/${escaped(path)}/${method}/responses`,
     })),
@@ -132,7 +136,7 @@ export function resolveResponses<T extends Pick<OpenApi, "components">>(document
 }
 
 /** All servers have the same base path. Their URLs may have no host. */
-function basePathOf({ servers }: OpenApi): string {
+function basePathOf(servers: Servers): string {
   return new URL(servers[0]?.url ?? "", "http://localhost").pathname.replace(/\/$/, "");
 }
 
