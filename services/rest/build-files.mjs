@@ -1,7 +1,7 @@
 // Writes the files in dist that the compiler does not write: the OpenAPI document, and the pages and files of the service.
 import { readFileSync, writeFileSync } from "node:fs";
 import { limitsOf, planNames } from "@petstore/core";
-import { referencePage, toOpenApi30, usagePage, writeSite } from "@petstore/pages";
+import { guidesPage, machineFiles, referencePage, toOpenApi30, usagePage, writeSite } from "@petstore/pages";
 import { stringify } from "lossless-json";
 import { parse } from "yaml";
 
@@ -19,9 +19,10 @@ writeJson("dist/openapi-3.0.json", toOpenApi30(document));
 
 const plans = planNames.map((plan) => ({ plan, limits: plan === "enterprise" ? undefined : limitsOf({ plan }) }));
 await writeSite(pathOf("dist/site/"), {
-  pages: [referencePage(document), usagePage(plans)],
+  pages: [referencePage(document), guidesPage, usagePage(plans)],
   guides: "services/rest/docs",
   files: {
+    ...machineFiles,
     // The npm package of the client.
     "petstore-client.tgz": readFileSync(pathOf("node_modules/@petstore/client/dist/petstore-client.tgz")),
   },

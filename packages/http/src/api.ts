@@ -17,7 +17,7 @@ export interface ApiDeps {
   readonly catalogue: Catalogue;
   /** The queues of all accounts. All APIs of the process share them, as they share its event loop. */
   readonly accountTurns: AccountTurns;
-  readonly config: Pick<HttpConfig, "publicUrl" | "stagingUrl" | "deprecation">;
+  readonly config: Pick<HttpConfig, "publicUrl" | "stagingUrl" | "securityContact" | "deprecation">;
   readonly log: Log;
   /** Epoch milliseconds. */
   readonly now: () => number;

@@ -1,5 +1,5 @@
 import { html, type Markup } from "./html.js";
-import { guideLinks, type Link, pageLinks } from "./links.js";
+import { fileLinks, guideLinks, type Link, pageLinks } from "./links.js";
 
 export interface Page extends Link {
   readonly main: Markup;
@@ -9,12 +9,16 @@ export interface Page extends Link {
   readonly scripts?: readonly string[];
   /** The name of the page's own script, an ES module, and of its own style sheet. */
   readonly module?: string;
+  /** The path of the same content as Markdown. */
+  readonly markdownPath?: string;
 }
 
-export function renderPage({ path, title, main, styles = [], scripts = [], module }: Page): string {
+export function renderPage({ path, title, main, styles = [], scripts = [], module, markdownPath }: Page): string {
   const own = module === undefined ? [] : [module];
   const styleSheets = ["frame", "controls", ...styles, ...own];
   const current = html` aria-current="page"`;
+  const markdown =
+    markdownPath === undefined ? undefined : html`<link rel="alternate" type="text/markdown" href="${markdownPath}">\n`;
   const link = (to: Link) =>
     html`<li><a href="${to.path}"${to.path === path ? current : undefined}>${to.title}</a></li>`;
   return html`<!doctype html>
@@ -25,7 +29,9 @@ export function renderPage({ path, title, main, styles = [], scripts = [], modul
 <meta name="color-scheme" content="light dark">
 <title>${title} - Pet store</title>
 <link rel="icon" href="/pages/icon.svg" type="image/svg+xml">
-${styleSheets.map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
+<link rel="api-catalog" href="/.well-known/api-catalog">
+<link rel="service-desc" href="/openapi.json" type="application/json">
+${markdown}${styleSheets.map((name) => html`<link rel="stylesheet" href="/pages/${name}.css">`)}
 ${scripts.map((name) => html`<script defer src="/pages/${name}.js"></script>`)}
 ${own.map((name) => html`<script type="module" src="/pages/${name}.js"></script>`)}
 </head>
@@ -40,7 +46,10 @@ ${pageLinks.map(link)}
 <main id="main">
 ${main}
 </main>
-<footer><nav aria-label="Guides"><h2>Guides</h2><ul>${guideLinks.map(link)}</ul></nav></footer>
+<footer>
+<nav aria-label="Guides"><h2>Guides</h2><ul>${guideLinks.map(link)}</ul></nav>
+<nav aria-label="Files for programs"><h2>For programs</h2><ul>${fileLinks.map(link)}</ul></nav>
+</footer>
 </body>
 </html>
 `.markup;

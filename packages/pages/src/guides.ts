@@ -18,7 +18,13 @@ export function readGuides(folder: string): readonly Guide[] {
 
 export function guidePage(guide: Guide): Page {
   const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
-  return { ...guide, main: html`<article class="guide">${article}</article>`, module: "guide" };
+  return {
+    ...guide,
+    main: html`<article class="guide">${article}</article>`,
+
+    module: "guide",
+    markdownPath: `${guide.path}.md`,
+  };
 }
 
 /** A link to a guide has its page as target. A link to another file has no target. */

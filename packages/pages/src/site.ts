@@ -28,6 +28,8 @@ export async function writeSite(folder: URL, { pages, guides: guideFolder, files
     ...(await readAssets(new URL("../browser/", import.meta.url))),
     // The compiled scripts are in `dist`.
     ...(await readAssets(new URL("./browser/", import.meta.url))),
+    // Browsers ask for this path where a response has no page, such as JSON.
+    ["favicon.ico", await readFile(new URL("../browser/favicon.ico", import.meta.url))],
     ...Object.entries(files),
   ];
   await rm(folder, { recursive: true, force: true });

@@ -4,5 +4,5 @@ import { readRestFiles } from "./static-files.js";
 
 /** The REST API at `/v1`, and its description and pages, which need no key and cost nothing. */
 export function createRestApi(deps: ApiDeps): Api {
-  return { resources: createPetRoutes(deps), files: readRestFiles(deps.config) };
+  return { resources: createPetRoutes(deps), files: readRestFiles(deps) };
 }

@@ -13,10 +13,11 @@ const services = {
   rest: await shared(openTestStore([createRestApi], { TRUST_PROXY: "127.0.0.0/8" })),
   graphql: await shared(openTestStore([createGraphqlApi])),
 };
-/** The first three are known only when the service starts. */
+/** The first four are known only when the service starts. */
 const files: readonly (readonly [service: Service, path: string])[] = [
   ["rest", "/openapi.json"],
   ["rest", "/openapi.yaml"],
+  ["rest", "/openapi-3.0.json"],
   ["graphql", "/schema.graphql"],
   ...(await builtFiles()).map(([service, path]) => [service, path] as const),
 ];
@@ -103,6 +104,7 @@ describe("only the exact path of a file leads to it:", () => {
     ...["/pages/none.js", "/pages", "/pages/", "/usage/", "/USAGE", "/usage.html", "/index.html", "/404.html"],
     ...["/pages/frame.css.br", "/pages/frame.css.gz", "/site/usage.html", "/docs/interface", "/pages%2fframe.css"],
     ...["/../openapi.json", "/pages/../../openapi.json", "/pages/..%2f..%2fopenapi.json", "/%2e%2e/openapi.json"],
+    ...["/.well-known", "/.well-known/api-catalog.linkset", "/.well-known/none", "/llms", "/favicon.svg"],
     ...["/..%5copenapi.json", "//openapi.json", "/pages//frame.css", "/pages/./frame.css", "/usage%00"],
   ])("%s", async (path) => {
     for (const service of ["rest", "graphql"] as const) {
@@ -112,6 +114,72 @@ describe("only the exact path of a file leads to it:", () => {
         status: 404,
         code: "ROUTE_NOT_FOUND",
       });
+    }
+  });
+});
+
+describe("programs find", () => {
+  const load = (path: string, method = "GET", service: Service = "rest") => send(service, method, path);
+
+  it("the catalog of both APIs, with its media type and a link to itself", async () => {
+    const [get, head] = [await load("/.well-known/api-catalog"), await load("/.well-known/api-catalog", "HEAD")];
+    for (const { headers } of [get, head]) {
+      expect(headers).toMatchObject({
+        "content-type": 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
+        link: '</.well-known/api-catalog>; rel="api-catalog"',
+      });
+    }
+    const { linkset } = JSON.parse(get.bytes.toString()) as { readonly linkset: readonly LinkContext[] };
+    expect(linkset.map(({ anchor }) => anchor)).toEqual(["/.well-known/api-catalog", "/v1", "/graphql"]);
+    expect(linkset[0]?.item).toEqual([{ href: "/v1" }, { href: "/graphql" }]);
+    const { item: _items, ...relations } = Object.assign({}, ...linkset.slice(1));
+    expect(Object.keys(relations)).toEqual(["anchor", "service-desc", "service-doc"]);
+    for (const { anchor, "service-desc": descriptions = [], "service-doc": texts = [] } of linkset.slice(1)) {
+      const service = anchor === "/v1" ? "rest" : "graphql";
+      for (const { href, type = "" } of [...descriptions, ...texts]) {
+        expect(await load(href, "HEAD", service), href).toMatchObject({
+          status: 200,
+          headers: { "content-type": expect.stringContaining(type) },
+        });
+      }
+    }
+  });
+
+  it("all guides as Markdown, and all files, in llms.txt", async () => {
+    const { headers, bytes } = await load("/llms.txt");
+    expect(headers["content-type"]).toBe("text/plain; charset=utf-8");
+    const text = bytes.toString();
+    expect(text).toMatch(/^# Pet store\n\n> .+\n\n[^#]+\n## Guides\n\n(- .+\n)+\n## .+\n\n(- .+\n)+$/);
+    const links = [...text.matchAll(/^- \[[^\]]+\]\((\S+)\): \S.*$/gm)].map(([, path = ""]) => path);
+    expect(links).toEqual(
+      expect.arrayContaining([
+        "/docs/quickstart.md",
+        "/docs/graphql/quickstart.md",
+        "/docs/errors.md",
+        "/openapi.json",
+      ]),
+    );
+    for (const path of links) {
+      const isGraphql = /^\/(docs\/graphql|schema)/.test(path);
+      expect((await load(path, "HEAD", isGraphql ? "graphql" : "rest")).status, path).toBe(200);
+    }
+  });
+
+  it.each([
+    ["/robots.txt", "text/plain; charset=utf-8", /^User-agent: \*\nDisallow: \/v1\/\n/m],
+    ["/docs", "text/html; charset=utf-8", /href="\/docs\/graphql\/quickstart"/],
+  ])("%s", async (path, mediaType, content) => {
+    const { headers, bytes } = await load(path);
+    expect(headers["content-type"]).toBe(mediaType);
+    expect(bytes.toString()).toMatch(content);
+  });
+
+  it("an icon where a response has no page, from both services", async () => {
+    for (const service of ["rest", "graphql"] as const) {
+      const { headers, bytes } = await load("/favicon.ico", "GET", service);
+      expect(headers["content-type"]).toBe("image/vnd.microsoft.icon");
+      // The signature of an icon with one image.
+      expect([...bytes.subarray(0, 6)]).toEqual([0, 0, 1, 0, 1, 0]);
     }
   });
 });
@@ -142,8 +210,8 @@ describe("an unknown path", () => {
   const Accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";
 
   it.each([
-    ["GET", "/docs"],
-    ["HEAD", "/docs"],
+    ["GET", "/docs/none"],
+    ["HEAD", "/docs/none"],
     ["GET", "/404"],
   ])("is a page with status 404 for the %s of a browser, and costs nothing: %s", async (method, path) => {
     const headers = { Accept, "X-Forwarded-For": "192.0.2.3" };
@@ -160,9 +228,9 @@ describe("an unknown path", () => {
 
   it.each([
     ["a path of the REST API", "/v1/none", Accept],
-    ["any media type", "/docs", "*/*"],
+    ["any media type", "/docs/none", "*/*"],
     ["a path of the GraphQL API", "/graphql/none", Accept],
-    ["JSON before HTML", "/docs", "application/json, text/html;q=0.9"],
+    ["JSON before HTML", "/docs/none", "application/json, text/html;q=0.9"],
   ])("is the Error body for %s", async (_what, path, accepted) => {
     const answer = await store.call("GET", path, { headers: { Accept: accepted } });
     expect(answer).toMatchObject({ status: 401, json: { code: "API_KEY_MISSING" } });
@@ -170,10 +238,22 @@ describe("an unknown path", () => {
 
   it("is the Error body for a browser with a key", async () => {
     const { key } = await store.issueKey();
-    const answer = await store.call("GET", "/docs", { key, headers: { Accept } });
+    const answer = await store.call("GET", "/docs/none", { key, headers: { Accept } });
     expect(answer).toMatchObject({ status: 404, json: { code: "ROUTE_NOT_FOUND" } });
   });
 });
+
+interface LinkContext {
+  readonly anchor: string;
+  readonly item?: readonly Target[];
+  readonly "service-desc"?: readonly Target[];
+  readonly "service-doc"?: readonly Target[];
+}
+
+interface Target {
+  readonly href: string;
+  readonly type?: string;
+}
 
 interface Loaded {
   readonly status: number | undefined;
@@ -211,7 +291,11 @@ async function builtFiles(): Promise<readonly BuiltFile[]> {
     const entries = await readdir(siteOf(service), { recursive: true });
     const names = entries.map((name) => name.replaceAll("\\", "/"));
     const contents = names.filter((name) => /\.\w+$/.test(name) && !/\.(br|gz)$/.test(name) && name !== "404.html");
-    return contents.map((name) => [service, name === "index.html" ? "/" : `/${name.replace(/\.html$/, "")}`, name]);
+    return contents.map((name) => [
+      service,
+      name === "index.html" ? "/" : `/${name.replace(/\.(html|linkset)$/, "")}`,
+      name,
+    ]);
   });
   return (await Promise.all(all)).flat();
 }

@@ -11,7 +11,7 @@ const guides = ["quickstart", "graphql/quickstart", "limits", "rehearsal", "get-
 
 it("every page fits a phone, and has no fault", async ({ open, figures }) => {
   const paths = await linkedPages(await open(1280));
-  expect(paths).toEqual(expect.arrayContaining(["/", "/usage", "/graphiql", ...guides.map((name) => `/docs/${name}`)]));
+  expect(paths).toEqual(expect.arrayContaining(["/", "/docs", "/usage", "/graphiql", ...guides.map((name) => `/docs/${name}`)]));
   for (const path of [...paths, "/unknown-page"]) {
     const { page, receivedBytes } = await open(390);
     await page.goto(path, { waitUntil: "networkidle" });
@@ -275,5 +275,7 @@ async function readings(page: Page): Promise<number[]> {
 async function linkedPages({ page }: { readonly page: Page }): Promise<string[]> {
   await page.goto("/");
   const links = await page.locator("a[href^='/']").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-  return [...new Set(links)].filter((path) => path !== null && !/\.(graphql|json|yaml|md|tgz)$/.test(path));
+  return [...new Set(links)].filter(
+    (path) => path !== null && !/\.(graphql|json|yaml|md|tgz|txt)$|^\/\.well-known\//.test(path),
+  );
 }

@@ -31,6 +31,11 @@ describe("the configuration", () => {
       { PUBLIC_URL: "https://a.example/" },
       { http: { publicUrl: "https://a.example" } },
     ],
+    [
+      "a contact in one line",
+      { SECURITY_CONTACT: "mailto:security@a.example\nExpires: never" },
+      { http: { securityContact: "mailto:security@a.exampleExpires: never" } },
+    ],
   ])("reads %s", (_rule, environment, read) => {
     expect(readConfig({ DATABASE_URL, ...environment })).toMatchObject(read);
   });
@@ -48,6 +53,8 @@ describe("the configuration", () => {
     "PUBLIC_URL=https://api.example.com/base",
     "PUBLIC_URL=https://api.example.com/?a=1",
     "PUBLIC_URL=https://user@api.example.com",
+    "SECURITY_CONTACT=security@a.example",
+    "SECURITY_CONTACT=http://a.example",
     "TRUST_PROXY=true",
     "TRUST_PROXY=0.0.0.0/0",
     "TRUST_PROXY=10.0.0.0/8/8",

@@ -8,6 +8,7 @@ import { brownouts } from "./brownouts.js";
 import { type Environment, readSettings, type Setting, secret, setting, unusable } from "./read-settings.js";
 import {
   addressRanges,
+  contact,
   databaseUrl,
   flag,
   headers,
@@ -33,6 +34,8 @@ export interface HttpConfig {
   readonly port: number;
   readonly publicUrl: string | undefined;
   readonly stagingUrl: string | undefined;
+  /** A URI for reports of vulnerabilities (RFC 9116). */
+  readonly securityContact: string | undefined;
   readonly trustedProxies: readonly string[];
   readonly metricsHost: string;
   readonly metricsPort: number | undefined;
@@ -95,6 +98,7 @@ const tables = {
     metricsHost: setting("METRICS_HOST", z.string().default("127.0.0.1")),
     publicUrl: setting("PUBLIC_URL", origin.optional()),
     stagingUrl: setting("STAGING_URL", origin.optional()),
+    securityContact: setting("SECURITY_CONTACT", contact.optional()),
     trustedProxies: setting("TRUST_PROXY", addressRanges),
     maxConnectionsPerAddress: setting("MAX_CONNECTIONS_PER_ADDRESS", whole(0, 1_000_000).optional()),
     shutdownGraceMs: setting("SHUTDOWN_GRACE_MS", whole(0, 600_000).default(0)),

@@ -40,6 +40,12 @@ export const httpUrl: z.ZodType<string> = z
   .string()
   .refine(hasProtocol(/^https?:$/), "must be a URL that begins with http:// or https://");
 
+export const contact: z.ZodType<string> = z
+  .string()
+  .refine(hasProtocol(/^(https|mailto|tel):$/), "must be a URI that begins with https://, mailto: or tel:")
+  // Without line breaks, which would begin a new field of security.txt.
+  .transform((text) => new URL(text).href);
+
 /** `name=value` pairs as OpenTelemetry defines them: separated by commas, with percent-encoded values. */
 export const headers: z.ZodType<Record<string, string>> = z
   .string()

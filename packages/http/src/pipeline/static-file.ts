@@ -27,11 +27,14 @@ const mediaTypes: Readonly<Record<string, string>> = {
   ".css": "text/css; charset=utf-8",
   ".graphql": "text/plain; charset=utf-8",
   ".html": "text/html; charset=utf-8",
+  ".ico": "image/vnd.microsoft.icon",
   ".js": "text/javascript; charset=utf-8",
   ".json": jsonMediaType,
+  ".linkset": 'application/linkset+json; profile="https://www.rfc-editor.org/info/rfc9727"',
   ".md": "text/markdown; charset=utf-8",
   ".svg": "image/svg+xml",
   ".tgz": "application/gzip",
+  ".txt": "text/plain; charset=utf-8",
   ".yaml": "application/yaml; charset=utf-8",
 };
 
@@ -49,9 +52,9 @@ const strictPolicy: string = [
 ].join("; ");
 
 /**
- * Reads all files of a folder and its folders. `index.html` is served at `/`, `usage.html` at `/usage`, and any other file at
- * its own name. `usage.html.br` and `usage.html.gz` are compressed forms of `usage.html`. `contentSecurityPolicies` are for
- * the paths that need more than the default policy.
+ * Reads all files of a folder and its folders. `index.html` is served at `/`, `usage.html` at `/usage`, `api-catalog.linkset`
+ * at `/api-catalog`, and any other file at its own name. `usage.html.br` and `usage.html.gz` are compressed forms of
+ * `usage.html`. `contentSecurityPolicies` are for the paths that need more than the default policy.
  */
 export function readStaticFolder(
   folder: URL,
@@ -76,7 +79,7 @@ export function readStaticFolder(
 }
 
 function urlPathOf(fileName: string): string {
-  return fileName === "index.html" ? "/" : `/${fileName.replace(/\.html$/, "")}`;
+  return fileName === "index.html" ? "/" : `/${fileName.replace(/\.(html|linkset)$/, "")}`;
 }
 
 /** A file whose text is known only when the service starts. */
@@ -105,5 +108,7 @@ function headersOf(extension: string, content: Buffer, contentSecurityPolicy = s
     "Content-Security-Policy": contentSecurityPolicy,
     "Cross-Origin-Opener-Policy": "same-origin",
     "Referrer-Policy": "no-referrer",
+    // RFC 9727 section 2: the response to HEAD has this link. GET has the same headers.
+    ...(extension === ".linkset" && { Link: '</.well-known/api-catalog>; rel="api-catalog"' }),
   };
 }
