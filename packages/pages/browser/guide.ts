@@ -1,14 +1,22 @@
-// Shows the address of this service in the examples of a guide, and adds a copy button to each example.
+// Shows the address of this service in the examples of a guide, with a copy button for each, and with tabs where several
+// languages show the same call.
+import { type CodeTab, codeTabs } from "./code-tabs.js";
+import { copyButton } from "./copy-button.js";
 import { element, within } from "./elements.js";
 
 /** The guides use the address of `npm start`. */
 const documentedOrigin = "http://127.0.0.1:3000";
-const copiedMs = 2_000;
+/** The languages in which the guides show the same call, by the name after the fence. */
+const sameCallLanguages: Readonly<Record<string, string>> = { sh: "curl", js: "fetch", py: "python" };
+const titles: Readonly<Record<string, string>> = { curl: "curl", fetch: "fetch", python: "Python" };
 
 const guide = within(document, ".guide");
 showOwnOrigin(guide);
-// Browsers offer the clipboard only to pages from HTTPS or from this machine.
-if (navigator.clipboard !== undefined) for (const block of guide.querySelectorAll(".code")) addCopyButton(block);
+const blocks = [...guide.querySelectorAll<HTMLElement>(".code")];
+for (const [index, group] of groupsOf(blocks).entries()) {
+  if (group.length > 1) showAsTabs(`call-${index}`, group);
+  else for (const block of group) addBar(block);
+}
 
 function showOwnOrigin(article: HTMLElement): void {
   const texts = document.createTreeWalker(article, NodeFilter.SHOW_TEXT);
@@ -18,17 +26,38 @@ function showOwnOrigin(article: HTMLElement): void {
   }
 }
 
-function addCopyButton(block: Element): void {
-  const code = within(block, "code");
-  const button = element("button", "Copy");
-  button.addEventListener("click", async () => {
-    button.textContent = await navigator.clipboard.writeText(code.textContent ?? "").then(
-      () => "Copied",
-      () => "Not allowed",
-    );
-    setTimeout(() => {
-      button.textContent = "Copy";
-    }, copiedMs);
+/** Blocks that follow each other without text between them, in different languages, show the same call. */
+function groupsOf(all: readonly HTMLElement[]): readonly (readonly HTMLElement[])[] {
+  const groups: HTMLElement[][] = [];
+  for (const block of all) {
+    const group = groups.at(-1);
+    const before = group?.at(-1);
+    const isSameCall = languageOf(block) !== undefined && before !== undefined && languageOf(before) !== undefined;
+    const isNew = group?.every((other) => languageOf(other) !== languageOf(block));
+    if (isSameCall && isNew && block.previousElementSibling === before) group?.push(block);
+    else groups.push([block]);
+  }
+  return groups;
+}
+
+function languageOf({ dataset }: HTMLElement): string | undefined {
+  return sameCallLanguages[dataset.language ?? ""];
+}
+
+function showAsTabs(id: string, group: readonly HTMLElement[]): void {
+  const [first, ...others] = group;
+  const tabs = group.map((block): CodeTab => {
+    const language = languageOf(block) ?? "";
+    return { language, title: titles[language] ?? language, panel: within(block, "pre") };
   });
-  block.append(button);
+  first?.replaceWith(codeTabs(id, "The same call", tabs));
+  for (const block of others) block.remove();
+}
+
+function addBar(block: HTMLElement): void {
+  const copy = copyButton(() => within(block, "code").textContent ?? "");
+  if (copy === undefined) return;
+  const bar = element("div", copy);
+  bar.className = "bar";
+  block.prepend(bar);
 }

@@ -19,3 +19,25 @@ export function indentJson(text: string): string {
   const indented = JSON.stringify(JSON.parse(marked), undefined, 2);
   return indented.replace(/"\\u0001([^"]*)"/g, "$1");
 }
+
+interface JsonToken {
+  readonly kind: "name" | "string" | "number" | "literal" | "other";
+  readonly text: string;
+}
+
+/** The parts of a JSON text, for colours. Together they are the text, also if it is not JSON. */
+export function jsonTokens(text: string): readonly JsonToken[] {
+  const tokens: JsonToken[] = [];
+  let end = 0;
+  for (const { 0: token, 1: name, 2: string, 3: number, index } of text.matchAll(jsonToken)) {
+    if (index > end) tokens.push({ kind: "other", text: text.slice(end, index) });
+    end = index + token.length;
+    const valueKind = string === undefined ? (number === undefined ? "literal" : "number") : "string";
+    tokens.push({ kind: name === undefined ? valueKind : "name", text: token });
+  }
+  if (end < text.length) tokens.push({ kind: "other", text: text.slice(end) });
+  return tokens;
+}
+
+/** A string before a colon is a name. */
+const jsonToken = /("(?:[^"\\]|\\.)*"(?=\s*:))|("(?:[^"\\]|\\.)*")|(-?\d[\d.eE+-]*)|\b(?:true|false|null)\b/g;

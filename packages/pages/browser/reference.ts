@@ -1,22 +1,21 @@
-// Sends the requests of the forms on the reference page, and shows the status, all headers and the exact body.
+// The forms of the reference page: each one shows its request as code, sends it, and shows the whole response.
 import { apiKey, openKeyForm } from "./api-key.js";
-import { element, headersTable, remainingText, within } from "./elements.js";
-import { indentJson } from "./json-text.js";
+import { codePanel, codeTabs, setCode } from "./code-tabs.js";
+import { copyButton } from "./copy-button.js";
+import { codeLink, element, headersTable, remainingText, within } from "./elements.js";
+import { indentJson, jsonTokens, parseJson } from "./json-text.js";
+import { type SampleRequest, sampleLanguages } from "./samples.js";
 
 type Field = HTMLInputElement | HTMLSelectElement | HTMLTextAreaElement;
-
-interface FormRequest {
-  readonly method: string;
-  readonly url: string;
-  readonly headers: Readonly<Record<string, string>>;
-  readonly body: string | undefined;
-}
 
 openKeyForm(() => {});
 for (const form of document.querySelectorAll<HTMLFormElement>("form.try")) handleForm(form);
 
 function handleForm(form: HTMLFormElement): void {
   const fields = [...form.querySelectorAll<Field>("[data-in]")];
+  const showSamples = addSamples(form, fields);
+  addCopyButton(form);
+  form.addEventListener("input", showSamples);
   form.addEventListener("submit", (event) => {
     event.preventDefault();
     void send(form, fields, apiKey());
@@ -25,15 +24,42 @@ function handleForm(form: HTMLFormElement): void {
     button.addEventListener("click", () => {
       const fill = JSON.parse(button.dataset.fill ?? "{}") as Record<string, string>;
       for (const field of fields) field.value = fill[field.name] ?? "";
+      showSamples();
       void send(form, fields, button.dataset.withoutKey === undefined ? apiKey() : undefined);
     });
   }
-  const nextPage = within(form, ".answer button");
+  const nextPage = within(form, ".answer > button");
   nextPage.addEventListener("click", () => {
     const { searchParams } = new URL(nextPage.dataset.address ?? "", location.href);
     for (const field of fields) if (field.dataset.in === "query") field.value = searchParams.get(field.name) ?? "";
+    showSamples();
     void send(form, fields, apiKey());
   });
+}
+
+/** Returns the function that writes the samples of the current values. */
+function addSamples(form: HTMLFormElement, fields: readonly Field[]): () => void {
+  const holder = within(form, ".samples");
+  const tabs = sampleLanguages.map(({ name, title }) => ({ language: name, title, panel: codePanel() }));
+  const operation = form.dataset.operation ?? "";
+  holder.replaceChildren(codeTabs(`${operation}-sample`, `Languages of the request ${operation}`, tabs));
+
+  function show(): void {
+    const request = readRequest(form, fields);
+    for (const [index, { write }] of sampleLanguages.entries()) {
+      const panel = tabs[index]?.panel;
+      if (panel !== undefined) setCode(panel, write(request));
+    }
+  }
+
+  show();
+  return show;
+}
+
+function addCopyButton(form: HTMLFormElement): void {
+  const body = within(form, ".answer .body");
+  const copy = copyButton(() => body.textContent ?? "");
+  if (copy !== undefined) within(form, ".answer .bar").append(copy);
 }
 
 async function send(form: HTMLFormElement, fields: readonly Field[], key: string | undefined): Promise<void> {
@@ -54,12 +80,13 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
     const text = await response.text();
     const tookMs = Math.round(performance.now() - startedAtMs);
     const { status, statusText, headers, ok } = response;
-    state.className = ok ? "status good" : "status bad";
-    state.replaceChildren(element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(response)}`);
-    within(output, ".body").textContent = text === "" ? "(no body)" : indentJson(text);
+    state.className = ok || status === 304 ? "status good" : "status bad";
+    const line = [element("strong", `${status} ${statusText}`), ` in ${tookMs} ms, ${remainingText(response)}`];
+    const { code } = (parseJson(text) ?? {}) as { readonly code?: unknown };
+    state.replaceChildren(...line, ...(typeof code === "string" ? [": ", codeLink(code)] : []));
+    within(output, ".body").replaceChildren(...coloured(text === "" ? "(no body)" : indentJson(text)));
     within(output, "table").replaceWith(headersTable(headers));
-    within(output, ".curl").textContent = curlCommand(request, key);
-    const nextPage = within(output, "button");
+    const nextPage = within(output, ":scope > button");
     nextPage.dataset.address = /<([^>]+)>; rel="next"/.exec(headers.get("Link") ?? "")?.[1] ?? "";
     nextPage.hidden = nextPage.dataset.address === "";
     output.hidden = false;
@@ -72,31 +99,36 @@ async function send(form: HTMLFormElement, fields: readonly Field[], key: string
   form.removeAttribute("aria-busy");
 }
 
-function readRequest(form: HTMLFormElement, fields: readonly Field[]): FormRequest {
+function coloured(json: string): readonly (string | Node)[] {
+  return jsonTokens(json).map(({ kind, text }) => {
+    if (kind === "other") return text;
+    const token = element("span", text);
+    token.className = `json-${kind}`;
+    return token;
+  });
+}
+
+/** The request that the form describes. Empty fields are left out. */
+function readRequest(form: HTMLFormElement, fields: readonly Field[]): SampleRequest {
   const query = new URLSearchParams();
+  const values: Record<string, string> = {};
   const headers: Record<string, string> = {};
   let path = form.dataset.path ?? "";
   let body: string | undefined;
-  for (const { name, value, dataset } of fields) {
-    if (dataset.in === "path") path = path.replace(`{${name}}`, encodeURIComponent(value));
+  for (const field of fields) {
+    const { name, dataset } = field;
+    // Half of a surrogate pair has no UTF-8.
+    const value = field.value.replace(/\p{Surrogate}/gu, "\u{FFFD}");
+    if (dataset.in === "path") path = path.replace(`{${name}}`, () => encodeURIComponent(value));
+    else if (dataset.in === "query" && value !== "") query.set(name, value);
+    // HTTP removes blanks around the value of a header.
+    else if (dataset.in === "header" && value.trim() !== "") headers[name] = value.trim();
     else if (dataset.in === "body") body = value;
-    else if (value !== "" && dataset.in === "query") query.set(name, value);
-    else if (value !== "") headers[name] = value;
+    if (/^(path|query)$/.test(dataset.in ?? "") && value !== "") values[name] = value;
   }
   if (body !== undefined) headers["Content-Type"] = "application/json";
   const search = query.size === 0 ? "" : `?${query}`;
-  return { method: form.dataset.method ?? "GET", url: `/v1${path}${search}`, headers, body };
-}
-
-/** The command has a variable for the key, so the user can share it. */
-function curlCommand({ method, url, headers, body }: FormRequest, key: string | undefined): string {
-  const quote = (text: string) => `'${text.replaceAll("'", "'\\''")}'`;
-  return [
-    "curl -i",
-    ...(method === "GET" ? [] : [`-X ${method}`]),
-    ...(key === undefined ? [] : ['-H "Authorization: Bearer $API_KEY"']),
-    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
-    ...(body === undefined ? [] : [`-d ${quote(body)}`]),
-    quote(new URL(url, location.href).href),
-  ].join(" \\\n  ");
+  const url = new URL(`${path}${search}`, location.origin).href;
+  const { operation = "", method = "GET" } = form.dataset;
+  return { operation, method, baseUrl: `${location.origin}/v1`, url, values, headers, body };
 }

@@ -21,7 +21,7 @@ export function guidePage(guide: Guide): Page {
   return {
     ...guide,
     main: html`<article class="guide">${article}</article>`,
-
+    styles: ["code"],
     module: "guide",
     markdownPath: `${guide.path}.md`,
   };

@@ -3,12 +3,13 @@ import bash from "highlight.js/lib/languages/bash";
 import graphql from "highlight.js/lib/languages/graphql";
 import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
+import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
 import { Marked, type Tokens } from "marked";
 import { html, type Markup, trusted } from "./html.js";
 
 /** The languages of code in the guides, by the name after the fence. */
-const languages = { graphql, js: javascript, json, sh: bash, ts: typescript };
+const languages = { graphql, js: javascript, json, py: python, sh: bash, ts: typescript };
 
 /** Renders a guide: headings are links to themselves, code is highlighted, and a link without a target becomes plain text. */
 export function renderMarkdown(markdown: string, targetOf: (href: string) => string | undefined): Markup {
@@ -32,7 +33,8 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => str
         const isKnown = highlighter.getLanguage(lang) !== undefined;
         const content = isKnown ? trusted(highlighter.highlight(text, { language: lang }).value) : html`${text}`;
         // The keyboard can scroll a long line only if the block can get the focus.
-        return html`<div class="code"><pre tabindex="0"><code>${content}</code></pre></div>\n`.markup;
+        return html`<div class="code" data-language="${lang}"><pre tabindex="0"><code>${content}</code></pre></div>\n`
+          .markup;
       },
     },
   });

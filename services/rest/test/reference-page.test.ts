@@ -44,8 +44,47 @@ describe("the reference page lists the fields of", () => {
     ]);
   });
 
+  it("the rate limit", () => {
+    const rows = rowsBelow("Body of 200: <code>RateLimitStatus</code>");
+    expect(rows.map(([field, type]) => [field, type])).toEqual([
+      ["plan", "string, required"],
+      ["minute", "object, required"],
+      ["day", "object, required"],
+      ["bannedUntil", "integer or null, required"],
+    ]);
+  });
+
   it("an error", () => {
     const rows = rowsBelow("Body of every other status: <code>Error</code>");
     expect(rows.map(([field]) => field)).toEqual(["code", "message", "status"]);
   });
+});
+
+it("the list of the operations names each one as its section does, and marks the deprecated one", () => {
+  const text = (markup: string) => markup.replaceAll(/<[^>]+>/g, "");
+  const [, list = ""] = /<nav aria-label="Operations".*?<ul>(.*?)<\/ul>/s.exec(page) ?? [];
+  const items = [...list.matchAll(/<a href="#(\w+)">(.*?)<\/a>/g)].map(([, id = "", name = ""]) => [id, text(name)]);
+  expect(items).toEqual([
+    ["listPets", "GET /v1/pets List pets"],
+    ["createPet", "POST /v1/pets Add a pet"],
+    ["getPet", "GET /v1/pets/{petId} deprecated Get a pet"],
+    ["getRateLimit", "GET /rate_limit Get the rate limit"],
+  ]);
+  for (const [id, name = ""] of items) {
+    const [, title = ""] = new RegExp(`<h2 id="${id}-title">(.*?)</h2>`).exec(page) ?? [];
+    expect(name.startsWith(text(title)), id).toBe(true);
+  }
+});
+
+it("every error code is a link to its explanation", () => {
+  const codes = [...page.matchAll(/<a href="\/docs\/errors#([A-Z_]+)"><code>([A-Z_]+)<\/code><\/a>/g)];
+  expect(codes.filter(([, target, code]) => target !== code)).toEqual([]);
+  expect(new Set(codes.map(([, code]) => code)).size).toBe(25);
+  expect(page).not.toMatch(/<td><code>[A-Z_]{6,}<\/code><\/td>/);
+});
+
+it("headers of every response are described once", () => {
+  for (const name of ["X-RateLimit-Limit", "RateLimit-Policy", "X-Request-Id"]) {
+    expect(page.split(`<td><code>${name}</code></td>`), name).toHaveLength(2);
+  }
 });

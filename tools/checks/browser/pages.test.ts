@@ -11,7 +11,9 @@ const guides = ["quickstart", "graphql/quickstart", "limits", "rehearsal", "get-
 
 it("every page fits a phone, and has no fault", async ({ open, figures }) => {
   const paths = await linkedPages(await open(1280));
-  expect(paths).toEqual(expect.arrayContaining(["/", "/docs", "/usage", "/graphiql", ...guides.map((name) => `/docs/${name}`)]));
+  expect(paths).toEqual(
+    expect.arrayContaining(["/", "/docs", "/usage", "/graphiql", ...guides.map((name) => `/docs/${name}`)]),
+  );
   for (const path of [...paths, "/unknown-page"]) {
     const { page, receivedBytes } = await open(390);
     await page.goto(path, { waitUntil: "networkidle" });
@@ -41,7 +43,7 @@ describe("the reference page", () => {
     expect(await answerOf(page, "createPet")).toMatch(/idempotency-replayed\s*true/s);
     await press(page, "listPets", "First two available pets");
     expect(await answerOf(page, "listPets")).toMatch(/200 OK.*"name": "Rex".*x-ratelimit-reset\s*\d{10}/s);
-    await page.locator("#listPets .answer button").click();
+    await page.locator("#listPets .answer > button").click();
     await expect.poll(() => answerOf(page, "listPets")).toContain('"name": "Ina"');
     await press(page, "getPet", "The first pet");
     expect(await answerOf(page, "getPet")).toMatch(/200 OK.*sunset\s*Thu, 05 Dec 2030 00:00:00 GMT/s);
@@ -53,7 +55,11 @@ describe("the reference page", () => {
     expect(await answerOf(page, "listPets")).toMatch(/400 Bad Request.*VALIDATION_FAILED/s);
     await press(page, "getPet", "An unknown pet (404)");
     expect(await answerOf(page, "getPet")).toMatch(/404 Not Found.*PET_NOT_FOUND/s);
-    await page.locator("#listPets details", { hasText: "Responses" }).locator("summary").click();
+    const code = page.locator("#getPet .status a");
+    expect(await code.getAttribute("href")).toBe("/docs/errors#PET_NOT_FOUND");
+    await press(page, "getRateLimit", "What is left");
+    expect(await answerOf(page, "getRateLimit")).toMatch(/200 OK.*"remaining": 51,/s);
+    await page.locator("#listPets details", { hasText: "Status and code" }).locator("> summary").click();
   });
 
   it("never shows the key, and forgets it on request", async ({ store, open }) => {
@@ -65,7 +71,7 @@ describe("the reference page", () => {
     await page.goto("/usage");
     await page.goto("/");
     await press(page, "listPets", "First two available pets");
-    expect(await answerOf(page, "listPets")).toContain('"Authorization: Bearer $API_KEY"');
+    expect(await page.locator("#listPets .samples").textContent()).toContain('"Authorization: Bearer $API_KEY"');
     expect(await page.content()).not.toContain(key);
     expect(page.url()).not.toContain(key);
     await page.getByRole("button", { name: "Forget key" }).click();
@@ -249,7 +255,7 @@ async function listPets(page: Page, key: string): Promise<number> {
 
 /** Presses a button of an operation and waits for its response. */
 async function press(page: Page, operation: string, name: string): Promise<void> {
-  const answered = page.waitForResponse((response) => response.url().includes("/v1/"));
+  const answered = page.waitForResponse((response) => /\/(v1\/|rate_limit)/.test(response.url()));
   await page.locator(`#${operation}`).getByRole("button", { name, exact: true }).click();
   await answered;
   await page.locator(`#${operation} form:not([aria-busy]) .answer`).waitFor();

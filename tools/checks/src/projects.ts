@@ -78,7 +78,7 @@ running service.`,
   },
   browser: {
     about: "Uses every page of the running store in Chromium.",
-    programs: ["chromium"],
+    programs: ["chromium", "python3", "curl"],
   },
   guides: {
     about: "Runs the examples of the README and the guides, and checks every Markdown file.",

@@ -21,7 +21,8 @@ ${additionalProperties === false ? html`<p class="about">A body with any other f
 }
 
 function fieldRow(field: string, isRequired: boolean, schema: OpenApiSchema): Markup {
-  const type = schema.format === undefined ? schema.type : `${schema.type}, ${schema.format}`;
+  const types = typesOf(schema).join(" or ");
+  const type = schema.format === undefined ? types : `${types}, ${schema.format}`;
   const rules = [schema.description, lengthOf(schema), rangeOf(schema), choicesOf(schema)];
   return html`<tr><td><code>${field}</code></td><td>${type}, ${isRequired ? "required" : "optional"}</td><td>${prose(rules.filter(Boolean).join(" "))}</td></tr>
 `;
@@ -42,9 +43,16 @@ function choicesOf({ enum: choices }: OpenApiSchema): string {
   return choices === undefined ? "" : `One of ${choices.map((choice) => `\`${choice}\``).join(", ")}.`;
 }
 
-/** A description beside a reference replaces that of the schema. */
+/** A description beside a reference replaces that of the schema. A schema or null is a schema with a further type. */
 function resolve(schema: OpenApiSchema, schemas: Schemas): OpenApiSchema {
-  return schema.$ref === undefined ? schema : { ...schemas[nameOf(schema)], ...schema };
+  if (schema.$ref !== undefined) return { ...schemas[nameOf(schema)], ...schema };
+  if (schema.anyOf === undefined) return schema;
+  const choices = schema.anyOf.map((choice) => resolve(choice, schemas));
+  return { ...choices[0], ...schema, type: choices.flatMap(typesOf) };
+}
+
+function typesOf({ type = "object" }: OpenApiSchema): readonly string[] {
+  return [type].flat();
 }
 
 function nameOf({ $ref = "" }: OpenApiSchema): string {

@@ -10,13 +10,21 @@ export interface OpenApiDocument {
   };
 }
 
+/** An operation with its method, and with the whole path of its address. */
+export interface DocumentedOperation extends OpenApiOperation {
+  readonly method: string;
+  readonly address: string;
+}
+
 export interface OpenApiOperation {
   readonly operationId: string;
   readonly summary: string;
   readonly description: string;
   readonly deprecated?: boolean;
-  readonly parameters: readonly OpenApiParameter[];
+  readonly parameters?: readonly OpenApiParameter[];
   readonly requestBody?: { readonly content: Content };
+  /** Present if the address does not begin with `/v1`. */
+  readonly servers?: readonly object[];
   readonly responses: Readonly<Record<string, OpenApiResponse | { readonly $ref: string }>>;
 }
 
@@ -39,7 +47,8 @@ export interface OpenApiResponse {
 export interface OpenApiSchema {
   readonly $ref?: string;
   readonly description?: string;
-  readonly type?: string;
+  /** Several if the value can be null. */
+  readonly type?: string | readonly string[];
   readonly format?: string;
   readonly minimum?: bigint;
   readonly maximum?: bigint;
@@ -47,10 +56,37 @@ export interface OpenApiSchema {
   readonly maxLength?: bigint;
   readonly enum?: readonly string[];
   readonly default?: unknown;
+  readonly anyOf?: readonly OpenApiSchema[];
   readonly items?: OpenApiSchema;
   readonly properties?: Readonly<Record<string, OpenApiSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;
+}
+
+/** All operations, in the order of the document. */
+export function operationsOf({ paths }: OpenApiDocument): readonly DocumentedOperation[] {
+  return Object.entries(paths).flatMap(([path, operations]) =>
+    Object.entries(operations).map(([method, operation]) => {
+      const address = operation.servers === undefined ? `/v1${path}` : path;
+      return { ...operation, method, address };
+    }),
+  );
+}
+
+/** A response that an operation has of its own, or one of the components. */
+export function responsesOf(
+  { responses }: OpenApiOperation,
+  components: OpenApiDocument["components"],
+): readonly StatusResponse[] {
+  return Object.entries(responses).flatMap(([status, response]) => {
+    const resolved = "$ref" in response ? components.responses[status] : response;
+    return resolved === undefined ? [] : [{ status, response: resolved }];
+  });
+}
+
+export interface StatusResponse {
+  readonly status: string;
+  readonly response: OpenApiResponse;
 }
 
 interface Content {

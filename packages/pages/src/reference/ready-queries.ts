@@ -19,6 +19,10 @@ export const readyQueries: Readonly<Record<string, readonly ReadyQuery[]>> = {
     { label: "With an Idempotency-Key", fill: { body: body('"Ina"', "3"), "Idempotency-Key": "try-me-once" } },
     { label: "Without a name (400)", fill: { body: '{\n  "categoryId": 7\n}' } },
   ],
+  getRateLimit: [
+    { label: "What is left", fill: {} },
+    { label: "Without a key (401)", fill: {}, withoutKey: true },
+  ],
   getPet: [
     { label: "The first pet", fill: { petId: "1" } },
     { label: "An unknown pet (404)", fill: { petId: "9223372036854775807" } },

@@ -1,54 +1,59 @@
 import { keyForm, type Page } from "../frame.js";
 import { html, type Markup } from "../html.js";
 import { bodyFields } from "./body-fields.js";
-import type { OpenApiDocument, OpenApiOperation } from "./openapi-document.js";
+import { commonHeaders, headerTable } from "./header-table.js";
+import { type DocumentedOperation, type OpenApiDocument, operationsOf } from "./openapi-document.js";
 import { prose } from "./prose.js";
 import { responseTables } from "./response-tables.js";
 import { tryForm } from "./try-form.js";
 
 /** The reference page at `/`. It shows the OpenAPI document, and is readable without scripts. */
 export function referencePage(document: OpenApiDocument): Page {
-  return { path: "/", title: "Reference", main: main(document), module: "reference" };
+  return { path: "/", title: "Reference", main: main(document), styles: ["code"], module: "reference" };
 }
 
-interface Section extends OpenApiOperation {
-  readonly method: string;
-  readonly path: string;
-}
-
-function main({ paths, components }: OpenApiDocument): Markup {
-  const sections = Object.entries(paths).flatMap(([path, operations]) =>
-    Object.entries(operations).map(([method, operation]) => ({ ...operation, method, path })),
-  );
+function main(document: OpenApiDocument): Markup {
+  const { components } = document;
+  const operations = operationsOf(document);
+  const common = commonHeaders(document);
   return html`<h1>Pet store, version 1</h1>
-<p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Enter a key to try the operations here. Each one sends a real request, which counts against your limits.</p>
+<p class="lead">List pets, add a pet, or get a pet. Every request needs an API key, and every response shows how many requests remain. Each operation shows its request as code, and sends it here if you enter a key. A sent request counts against your limits.</p>
 <p>A program in TypeScript or JavaScript can use <a href="/petstore-client.tgz">the client of this service</a>, an npm package that the <a href="/docs/quickstart">quickstart</a> explains.</p>
 ${keyForm}
 <nav aria-label="Operations" class="toc"><ul>
-${sections.map(contentsItem)}
+${operations.map(contentsItem)}
 </ul></nav>
-${sections.map((section) => sectionMarkup(section, components))}`;
-}
-
-function contentsItem({ operationId: id, method, path, summary }: Section): Markup {
-  const operation = html`${methodLabel(method)} <code>${path}</code>`;
-  return html`<li><a href="#${id}">${operation} ${summary}</a></li>`;
-}
-
-function sectionMarkup(section: Section, components: OpenApiDocument["components"]): Markup {
-  const { operationId: id, method, path, summary, description, deprecated, requestBody } = section;
-  const deprecatedClass = deprecated ? html` class="deprecated"` : undefined;
-  const bodySchema = requestBody?.content["application/json"].schema;
-  const body = bodySchema && bodyFields("Body of the request", bodySchema, components.schemas);
-  return html`<section id="${id}" aria-labelledby="${id}-title"${deprecatedClass}>
-<h2 id="${id}-title">${methodLabel(method)} <code>/v1${path}</code></h2>
-<p><strong>${summary}.</strong> ${prose(description)}</p>
-${body}
-${tryForm(section)}
-<details><summary>Responses</summary>${responseTables(section, components)}</details>
+${operations.map((operation) => sectionMarkup(operation, components, common))}
+<section id="common-headers" aria-labelledby="common-headers-title">
+<h2 id="common-headers-title">Headers of every response</h2>
+${headerTable(common, components.headers)}
 </section>`;
 }
 
-function methodLabel(method: string): Markup {
-  return html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+function contentsItem(operation: DocumentedOperation): Markup {
+  return html`<li><a href="#${operation.operationId}">${addressOf(operation)} ${operation.summary}</a></li>`;
+}
+
+function sectionMarkup(
+  operation: DocumentedOperation,
+  components: OpenApiDocument["components"],
+  common: ReadonlyMap<string, string>,
+): Markup {
+  const { operationId: id, summary, description, requestBody } = operation;
+  const bodySchema = requestBody?.content["application/json"].schema;
+  const body = bodySchema && bodyFields("Body of the request", bodySchema, components.schemas);
+  return html`<section id="${id}" aria-labelledby="${id}-title">
+<h2 id="${id}-title">${addressOf(operation)}</h2>
+<p><strong>${summary}.</strong> ${prose(description)}</p>
+${body}
+${tryForm(operation)}
+<details><summary>Responses</summary>${responseTables(operation, components, common)}</details>
+</section>`;
+}
+
+/** The method and the path, and a mark if the operation is deprecated. */
+function addressOf({ method, address, deprecated }: DocumentedOperation): Markup {
+  const label = html`<span class="method ${method}">${method.toUpperCase()}</span>`;
+  if (deprecated !== true) return html`${label} <code>${address}</code>`;
+  return html`${label} <s><code>${address}</code></s> <span class="deprecated">deprecated</span>`;
 }

@@ -1,34 +1,50 @@
 import { html, type Markup } from "../html.js";
 import { rangeOf } from "./body-fields.js";
 import { exampleText } from "./example-text.js";
-import type { OpenApiOperation, OpenApiParameter } from "./openapi-document.js";
+import type { DocumentedOperation, OpenApiParameter } from "./openapi-document.js";
 import { prose } from "./prose.js";
 import { type ReadyQuery, readyQueries } from "./ready-queries.js";
 
-interface TriedOperation extends OpenApiOperation {
-  readonly method: string;
-  readonly path: string;
-}
+/** Headers that few requests need. They are behind the other parameters. */
+const furtherHeaders: readonly string[] = ["If-None-Match", "X-Request-Id"];
 
-/** The form that sends a request. browser/reference.ts handles it. */
-export function tryForm({ operationId: id, method, path, parameters, requestBody }: TriedOperation): Markup {
+/** The form that shows a request as code, and sends it. browser/reference.ts handles it. */
+export function tryForm({
+  operationId: id,
+  method,
+  address,
+  parameters = [],
+  requestBody,
+}: DocumentedOperation): Markup {
   const ready = readyQueries[id] ?? [];
+  const examples =
+    ready.length === 0
+      ? undefined
+      : html`<p><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>`;
   const body =
     requestBody &&
     html`<div class="wide"><label for="${id}-body">Body <span class="kind">JSON, required</span></label>
 <textarea id="${id}-body" data-in="body" name="body" rows="5" spellcheck="false">${exampleText(requestBody)}</textarea></div>`;
-  return html`<form class="try" data-method="${method.toUpperCase()}" data-path="${path}">
-<p><span id="${id}-ready">Examples:</span> <span role="group" aria-labelledby="${id}-ready">${ready.map(readyButton)}</span></p>
+  const isFurther = ({ name }: OpenApiParameter) => furtherHeaders.includes(name);
+  const shown = parameters.filter((parameter) => !isFurther(parameter));
+  const further = parameters.filter(isFurther);
+  return html`<form class="try" data-operation="${id}" data-method="${method.toUpperCase()}" data-path="${address}">
+${examples}
 <div class="fields">
-${parameters.map((parameter) => field(id, parameter))}
+${shown.map((parameter) => field(id, parameter))}
 ${body}
 </div>
-<button type="submit">Send</button>
-<p class="status" role="status"></p>
-<div class="answer" role="region" aria-label="Response of ${id}" hidden><pre><code class="body"></code></pre>
-<details open><summary>Response headers</summary><table></table></details>
-<details><summary>The same request with curl</summary><pre><code class="curl"></code></pre></details>
-<button type="button">Next page</button></div>
+${further.length === 0 ? undefined : html`<details class="further"><summary>More headers</summary><div class="fields">${further.map((parameter) => field(id, parameter))}</div></details>`}
+<div class="exchange">
+<div class="request"><h3>Request</h3>
+<div class="samples"><noscript><p class="about">The code of the request needs JavaScript. The <a href="/docs/quickstart">quickstart</a> has examples.</p></noscript></div>
+<button type="submit">Send</button></div>
+<div class="response"><h3>Response</h3>
+<p class="status" role="status">Not sent yet.</p>
+<div class="answer" role="region" aria-label="Response of ${id}" hidden><div class="code"><div class="bar"></div><pre tabindex="0"><code class="body"></code></pre></div>
+<button type="button">Next page</button>
+<details><summary>Response headers</summary><table></table></details></div></div>
+</div>
 </form>`;
 }
 
