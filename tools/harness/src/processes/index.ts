@@ -12,7 +12,15 @@ export {
   startService,
   startServiceProgram,
 } from "./service.js";
-export { anchorsOf, markedCommands, runCommands, runModule, type Snippet, snippetsOf } from "./snippets.js";
+export {
+  anchorsOf,
+  markedCommands,
+  runCommands,
+  runModule,
+  runPython,
+  type Snippet,
+  snippetsOf,
+} from "./snippets.js";
 export {
   postmasterOf,
   type StandaloneStore,

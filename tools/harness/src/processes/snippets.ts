@@ -9,15 +9,15 @@ const run = promisify(execFile);
 const root = new URL("../../../../", import.meta.url);
 
 export interface Snippet {
-  readonly language: "sh" | "js";
+  readonly language: "sh" | "js" | "py";
   readonly code: string;
 }
 
 /** The blocks of a document that can run, in order. The path starts at the root of the repository. */
 export async function snippetsOf(path: string): Promise<Snippet[]> {
   const text = await readFile(new URL(path, root), "utf8");
-  return [...text.matchAll(/^```(sh|js)\n(.*?)^```$/gms)].map(([, language, code = ""]) => ({
-    language: language === "sh" ? "sh" : "js",
+  return [...text.matchAll(/^```(sh|js|py)\n(.*?)^```$/gms)].map(([, language, code = ""]) => ({
+    language: language as Snippet["language"],
     code,
   }));
 }
@@ -43,6 +43,11 @@ export async function markedCommands(path: string, mark: string): Promise<string
 /** Runs commands at the root of the repository, and returns their output. The environment is whole, with PATH. */
 export async function runCommands(commands: string, env: Environment): Promise<string> {
   return (await run("sh", ["-eu", "-c", commands], { env, cwd: fileURLToPath(root) })).stdout;
+}
+
+/** Runs a program of Python, and returns its output. */
+export async function runPython(code: string, env: Environment): Promise<string> {
+  return (await run("python3", ["-c", code], { env })).stdout;
 }
 
 /** Runs a module in the folder of a package that has the imported dependencies, and returns its output. */
