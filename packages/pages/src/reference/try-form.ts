@@ -41,7 +41,7 @@ ${further.length === 0 ? undefined : html`<details class="further"><summary>More
 <button type="submit">Send</button></div>
 <div class="response"><h3>Response</h3>
 <p class="status" role="status">Not sent yet.</p>
-<div class="answer" role="region" aria-label="Response of ${id}" hidden><div class="code"><div class="bar"></div><pre tabindex="0"><code class="body"></code></pre></div>
+<div class="answer" role="region" aria-label="Response of ${id}" hidden><div class="code"><div class="bar"><span>JSON</span></div><pre tabindex="0"><code class="body"></code></pre></div>
 <button type="button">Next page</button>
 <details><summary>Response headers</summary><table></table></details></div></div>
 </div>
