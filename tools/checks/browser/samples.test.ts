@@ -136,7 +136,7 @@ async function runSamples(page: Page, operation: string, key: string): Promise<r
   const values: unknown[] = [];
   for (const language of languages) {
     const output = await outputOf(page, operation, language, key);
-    const json = /[[{].*[\]}]/.exec(output.split("\r\n\r\n").at(-1) ?? "")?.[0] ?? "";
+    const json = /[[{].*[\]}]/s.exec(output.split("\r\n\r\n").at(-1) ?? "")?.[0] ?? "";
     values.push(JSON.parse(json.replace(/"(id|categoryId)":(-?\d+)/g, '"$1":"$2"')));
   }
   return values;
