@@ -113,7 +113,9 @@ function clientCall({ operation, values, headers, body }: SampleRequest): readon
       });
       return [
         `const page = await pets.list(${options.length === 0 ? "" : `{ ${options.join(", ")} }`});`,
-        'console.log(JSON.stringify(page.pets), page.nextCursor ?? "");',
+        // Alone: a second argument would replace a %s in a name.
+        "console.log(JSON.stringify(page.pets));",
+        'if (page.nextCursor !== undefined) console.log("next page:", page.nextCursor);',
       ];
     }
     case "createPet": {
