@@ -47,6 +47,7 @@ export const guideLinks: readonly GuideLink[] = [
   {
     path: "/docs/rehearsal",
     title: "See a 429, a ban and the 410 before your users do",
+    about: "Commands for a test store that show what your program will meet.",
     file: "services/rest/docs/rehearsal.md",
   },
   {
