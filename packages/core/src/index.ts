@@ -14,6 +14,7 @@ export {
 } from "./access/key-repository.js";
 export { type KeyScope, keyScopes } from "./access/key-scope.js";
 export { type Admission, createAdmission } from "./admission/admission.js";
+export { rfc3339 } from "./access/rfc3339.js";
 export type { AdmissionMetrics, QuotaReport } from "./admission/bucket.js";
 export { type Caller, requireScope } from "./admission/caller.js";
 export type { Ticket } from "./admission/ticket.js";

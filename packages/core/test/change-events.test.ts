@@ -97,6 +97,9 @@ const changes: Readonly<Record<string, (issued: Awaited<ReturnType<typeof issueK
   "business, both": ({ name }) => changing.accounts.setPlan({ name, plan: "business" }),
   "suspended, both": ({ name }) => changing.accounts.suspend(name),
   "free, read": ({ record }) => changing.keys.change(record.id, { scope: "read" }),
+  "free, both, website": ({ record }) => changing.keys.change(record.id, { name: "website" }),
+  "free, both, ending": ({ record }) =>
+    changing.keys.rotate({ id: record.id, text: mintApiKey("live", randomBytes), graceMs: 24 * hourMs }),
   // An operator makes these in psql.
   "pro, both": ({ name }) => database.execute(`update accounts set plan = 'pro' where name = '${name}'`),
   API_KEY_INVALID: ({ name }) => database.execute(`delete from accounts where name = '${name}'`),
@@ -167,13 +170,18 @@ async function expectChangesSeen(passTime = () => {}): Promise<void> {
   await expect.poll(() => isBanned(other, replacement)).toBe(false);
 }
 
-/** Waits until a key has this plan and scope, such as `free, both`, or is rejected with this code. */
+/**
+ * Waits until a key has this plan and scope, such as `free, both`, with its name and `ending` if its end is announced, or is
+ * rejected with this code.
+ */
 async function expectAccess(core: Core, key: string, expected: string): Promise<void> {
   const read = async () => {
     const checked = await core.authenticator.authenticate(key, "a client");
     if (checked.outcome === "rejected") return checked.problem.code;
-    const { plan, scope, accountSuspendedAt } = checked.key;
-    return `${accountSuspendedAt === undefined ? plan : "suspended"}, ${scope}`;
+    const { plan, scope, name, accountSuspendedAt } = checked.key;
+    const state = accountSuspendedAt === undefined ? plan : "suspended";
+    const end = checked.announcedExpiry === undefined ? [] : ["ending"];
+    return [state, scope, ...(name === undefined ? [] : [name]), ...end].join(", ");
   };
   await expect.poll(read).toBe(expected);
 }

@@ -33,7 +33,7 @@ export async function startTestServer(
   });
 
   const write = (req: Request, res: Response, reply: Reply) =>
-    writeReply(res, createRequest(req, res), reply, undefined, undefined);
+    writeReply(res, createRequest(req, res), { reply, quota: undefined }, undefined);
 
   const app = express();
   app.use((req, res, next) => {

@@ -107,7 +107,7 @@ describe("a brownout", async () => {
 
     it.each<[what: string, code: string, IssueOptions, callOf: (key: string) => CallOptions]>([
       ["without a key", "API_KEY_MISSING", {}, () => ({})],
-      ["with a revoked key", "API_KEY_REVOKED", { isRevoked: true }, (key) => ({ key })],
+      ["with a revoked key", "API_KEY_REVOKED", { revokedAt: new Date(0) }, (key) => ({ key })],
       ["of a suspended account", "ACCOUNT_SUSPENDED", { isSuspended: true }, (key) => ({ key })],
       ["that accepts no JSON", "NOT_ACCEPTABLE", {}, (key) => ({ key, headers: { accept: "text/html" } })],
     ])("refuses a request %s for that reason: %s", async (_what, code, options, callOf) => {

@@ -37,6 +37,39 @@ it("shows both windows, the plan and no ban, and costs nothing", async () => {
   }
 });
 
+it("shows which key it is and its account, and null for what the key does not have", async () => {
+  const expiresAt = new Date("2100-01-31T12:00:00.500Z");
+  const { key, keyId, accountId } = await store.issueKey({ plan: "pro", scope: "read", expiresAt });
+  await store.execute(`update accounts set name = 'museum' where id = ${accountId}`);
+  await store.execute(`update api_keys set name = 'website' where id = ${keyId}`);
+  const shown = { prefix: key.slice(0, 18), name: "website", scope: "read", expiresAt: expiresAt.toISOString() };
+  const account = { name: "museum", plan: "pro" };
+  expect(await status(key)).toMatchObject({ status: 200, json: { plan: "pro", key: shown, account } });
+  // As a key of an earlier version is stored. RFC 3339 has no infinity.
+  await store.execute(`update api_keys set name = null, prefix = null, expires_at = 'infinity' where id = ${keyId}`);
+  const none = { prefix: null, name: null, scope: "read", expiresAt: null };
+  await expect.poll(() => status(key)).toMatchObject({ json: { key: none, account } });
+});
+
+it("announces the end of a key that ends within 30 days, as every other path does", async () => {
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const { key } = await store.issueKey({ expiresAt });
+  const announced = { "api-key-expires": expiresAt.toUTCString() };
+  expect(await status(key)).toMatchObject({
+    json: { key: { expiresAt: expiresAt.toISOString() } },
+    headers: announced,
+  });
+  expect(await spend(key)).toMatchObject({ status: 404, headers: announced });
+});
+
+it("says since when a key is refused", async () => {
+  const { key, keyId } = await store.issueKey({ expiresAt: new Date("2026-01-31T12:00:00Z") });
+  const refusal = async () => ((await status(key)).json as { readonly message: string }).message;
+  expect(await refusal()).toBe("The API key expired at 2026-01-31T12:00:00.000Z.");
+  await store.execute(`update api_keys set revoked_at = '2026-02-28T12:00:00Z' where id = ${keyId}`);
+  await expect.poll(refusal).toBe("The API key was revoked at 2026-02-28T12:00:00.000Z.");
+});
+
 it("reads the quota of a key at most once a second", async () => {
   const { key } = await store.issueKey({ plan: "free" });
   expect(await status(key)).toMatchObject(remaining(60, 1_000));

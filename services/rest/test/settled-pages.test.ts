@@ -56,6 +56,21 @@ describe("a page that another page follows", () => {
   });
 });
 
+it.each(["GET", "HEAD"])(
+  "a key that ends within 30 days is told so with the page and with its 304 (%s), and stores no page that would tell it later",
+  async (method) => {
+    const expiresAt = new Date(Date.now() + 86_400_000);
+    const ending = await store.issueKey({ expiresAt });
+    const askWith = (headers: Readonly<Record<string, string>>) =>
+      store.call(method, path, { key: ending.key, headers });
+    const announced = { "api-key-expires": expiresAt.toUTCString(), "cache-control": "no-store" };
+    const page = await askWith({});
+    expect(page).toMatchObject({ status: 200, headers: announced });
+    const unchanged = await askWith({ "if-none-match": page.headers.etag ?? "" });
+    expect(unchanged).toMatchObject({ status: 304, headers: announced });
+  },
+);
+
 it("the last page has no ETag and must not be stored, because the next pet appears on it", async () => {
   const last = await store.call("GET", "/v1/pets?limit=100", { key, headers: { "if-none-match": "*" } });
   expect(last).toMatchObject({ status: 200, headers: { "cache-control": "no-store" } });

@@ -34,7 +34,8 @@ describe.each([
   await migrate(database.directUrl);
   const proxy = await shared(openFaultProxy({ url: database.directUrl }));
   const store = await shared(openTestStore(createApis, { DATABASE_URL: proxy.url }));
-  const { key } = await store.issueKey();
+  const expiresAt = new Date(Date.now() + 86_400_000);
+  const { key } = await store.issueKey({ expiresAt });
   await store.call("GET", "/v1/none", { key });
   await proxy.refuse();
   store.clock.nowMs += ageMs;
@@ -48,9 +49,10 @@ describe.each([
     ["a create with an idempotency key", unavailable, restCreate("Rex", "once"), graphqlCreate("Rex", "once")],
     ["an invalid list", invalid, ["GET", "/v1/pets?limit=0"], graphql("{ pets(limit: 0) { id } }")],
     ["an invalid pet", invalid, restCreate(""), graphqlCreate("")],
-  ])("%s gets %o from both APIs", async (_what, expected, ...requests) => {
+  ])("%s gets %o from both APIs, and the end of the key", async (_what, expected, ...requests) => {
+    const headers = { "api-key-expires": expiresAt.toUTCString() };
     for (const [method, path, options] of requests) {
-      expect(await store.call(method, path, { ...options, key }), path).toMatchObject(expected);
+      expect(await store.call(method, path, { ...options, key }), path).toMatchObject({ ...expected, headers });
     }
   });
 });

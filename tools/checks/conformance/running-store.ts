@@ -13,6 +13,7 @@ import {
 import { openRedisServer } from "@petstore/harness/redis";
 import { mintUnknownKey } from "../faults/environment/apis.js";
 import { type IssueOptions, openStoreDatabase, unhurried } from "../src/store-database.js";
+import { keyEnds } from "./key-ends.js";
 
 interface RunningStoreOptions {
   readonly services?: readonly ServiceName[];
@@ -26,8 +27,11 @@ export type ServiceName = "rest" | "graphql";
 /** The options of keys that are stored. */
 const storedKeys = {
   valid: {},
-  expired: { expiresAt: new Date(0) },
-  revoked: { isRevoked: true },
+  ending: { expiresAt: keyEnds.ending },
+  "ending in 30 days": { expiresAt: keyEnds["ending in 30 days"] },
+  "ending in 31 days": { expiresAt: keyEnds["ending in 31 days"] },
+  expired: { expiresAt: keyEnds.expired },
+  revoked: { revokedAt: keyEnds.revoked },
   suspended: { isSuspended: true },
   read: { scope: "read" },
   write: { scope: "write" },

@@ -38,7 +38,9 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
   ],
   [
     "services/rest/docs/limits.md",
-    [/^{"plan":"free","minute":{"limit":60,"used":\d+,"remaining":\d+,"reset":\d+},"day":{.*},"bannedUntil":null}$/],
+    [
+      /^{"plan":"free","minute":{"limit":60,"used":\d+,"remaining":\d+,"reset":\d+},"day":{.*},"bannedUntil":null,"key":{"prefix":"pets_live_\w{8}","name":null,"scope":"both","expiresAt":"[\d-]{10}T[\d:.]{12}Z"},"account":{"name":"account \w+","plan":"free"}}$/,
+    ],
   ],
   ["services/rest/docs/get-pet-removal.md", [/^Rex\n$/]],
   [
@@ -56,7 +58,8 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
 it.each(documents)("%s shows the output of its examples", async (path, printed) => {
   const snippets = await snippetsOf(path);
   expect(snippets).toHaveLength(printed.length);
-  const { key } = await database.issueKey({ plan: "free" });
+  // The examples also show the end of their key.
+  const { key } = await database.issueKey({ plan: "free", expiresAt: new Date(Date.now() + 20 * 86_400_000) });
   for (const [index, snippet] of snippets.entries()) {
     if (snippet.language === "py" && missingPrograms(["python3"]).length > 0) continue;
     expect(await run(snippet, { API_KEY: key })).toMatch(printed[index] ?? /^$/);

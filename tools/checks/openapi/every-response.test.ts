@@ -76,7 +76,7 @@ const causes: Readonly<Record<string, Cause>> = {
   API_KEY_EXPIRED: sendWithKey({ expiresAt: new Date(0) }),
   API_KEY_INVALID: sendWith({ key: "pets_live_nonsense" }),
   API_KEY_MISSING: (request) => send(request),
-  API_KEY_REVOKED: sendWithKey({ isRevoked: true }),
+  API_KEY_REVOKED: sendWithKey({ revokedAt: new Date(0) }),
   DAILY_QUOTA_EXCEEDED: sendUntil("DAILY_QUOTA_EXCEEDED", { perMinute: 1_000, perDay: 1 }),
   ENDPOINT_REMOVED: (request) => send({ ...request, key }, laterClient),
   HEADERS_TOO_LARGE: sendWith({ headers: { x: Array<string>(201).fill("") } }),

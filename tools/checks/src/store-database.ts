@@ -23,7 +23,7 @@ export interface IssueOptions {
   readonly scope?: KeyScope;
   /** A live key by default. */
   readonly mode?: KeyMode;
-  readonly isRevoked?: boolean;
+  readonly revokedAt?: Date;
   /** Suspends the new account of the key. */
   readonly isSuspended?: boolean;
 }
@@ -67,7 +67,8 @@ export function openStoreDatabase(url: string): StoreDatabase {
   const keys = createKeyRepository(database, "a test");
   return {
     url,
-    async issueKey({ plan = "enterprise", customLimits, accountId, expiresAt, scope, mode = "live", ...options } = {}) {
+    async issueKey(options = {}) {
+      const { plan = "enterprise", customLimits, accountId, expiresAt, revokedAt, scope, mode = "live" } = options;
       const limits = customLimits ?? (plan === "enterprise" ? highLimits : undefined);
       const name = `account ${randomBytes(8).toString("hex")}`;
       const id = accountId ?? (await accounts.create({ name, plan, ...(limits && { customLimits: limits }) }))?.id;
@@ -79,7 +80,7 @@ export function openStoreDatabase(url: string): StoreDatabase {
         ...(expiresAt && { expiresAt }),
         ...(scope && { scope }),
       });
-      if (options.isRevoked) await keys.revoke(record.id);
+      if (revokedAt !== undefined) await session.run(revocation, [revokedAt, record.id]);
       if (options.isSuspended) await accounts.suspend(name);
       return { key, keyId: record.id, accountId: id };
     },
@@ -95,6 +96,8 @@ export function openStoreDatabase(url: string): StoreDatabase {
     },
   };
 }
+
+const revocation = statementOf("update api_keys set revoked_at = $1 where id = $2");
 
 function statementOf(text: string) {
   return { access: "write", name: "", text, bind: (values: unknown[]) => values } as const;

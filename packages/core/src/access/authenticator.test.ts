@@ -9,6 +9,8 @@ const stale = { outcome: "accepted", key: { id: 7n }, isStale: true };
 const rejected = (code: string) => ({ outcome: "rejected", problem: { code } });
 const unreachable = new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSeconds: 1 });
 const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
+const announcedMs = 30 * 86_400_000;
+const time = new Date("2027-01-31T12:00:00Z");
 
 describe("the authenticator", () => {
   it.each([
@@ -87,6 +89,41 @@ describe("the authenticator", () => {
       clock.nowMs += 1;
       expect(await authenticate(known)).toMatchObject(rejected("API_KEY_EXPIRED"));
     }
+  });
+
+  it.each([
+    ["no end", undefined, false],
+    ["an end at the time `infinity`", Number.POSITIVE_INFINITY, false],
+    ["30 days and a millisecond left", announcedMs + 1, false],
+    ["30 days left", announcedMs, true],
+    ["a millisecond left", 1, true],
+  ])("announces the end of a key within 30 days, as an HTTP date: %s", async (_what, expiresInMs, isAnnounced) => {
+    const expiresAt = new Date("2027-01-31T12:00:59.999Z");
+    const { authenticate, known } = open(expiresInMs === undefined ? {} : { expiresAt, expiresInMs });
+    const announcedExpiry = isAnnounced ? "Sun, 31 Jan 2027 12:00:59 GMT" : undefined;
+    expect(await authenticate(known)).toMatchObject({ ...accepted, announcedExpiry });
+  });
+
+  it("announces the end of a cached key from the millisecond on when 30 days are left", async () => {
+    const { authenticate, clock, known, lookUps } = open({ expiresAt: time, expiresInMs: announcedMs + 1_000 });
+    expect(await authenticate(known)).toMatchObject({ ...accepted, announcedExpiry: undefined });
+    clock.nowMs += 999;
+    expect(await authenticate(known)).toMatchObject({ ...accepted, announcedExpiry: undefined });
+    clock.nowMs += 1;
+    expect(await authenticate(known)).toMatchObject({ ...accepted, announcedExpiry: time.toUTCString() });
+    expect(lookUps).toHaveLength(1);
+  });
+
+  it.each<[ended: Partial<KeyWithLimits>, message: string]>([
+    [{ revokedAt: time }, "The API key was revoked at 2027-01-31T12:00:00.000Z."],
+    [{ expiresAt: time, expiresInMs: 0 }, "The API key expired at 2027-01-31T12:00:00.000Z."],
+    [{ revokedAt: time, expiresAt: time, expiresInMs: 0 }, "The API key was revoked at 2027-01-31T12:00:00.000Z."],
+    [{ expiresAt: new Date(-8.64e15), expiresInMs: Number.NEGATIVE_INFINITY }, "The API key is past its expiry."],
+  ])("says since when it refuses a key, and announces no end of it: %j", async (ended, message) => {
+    const { authenticate, known } = open(ended);
+    const rejection = await authenticate(known);
+    expect(rejection).toMatchObject({ outcome: "rejected", problem: { message } });
+    expect(rejection).not.toHaveProperty("announcedExpiry");
   });
 
   it("refuses a client after 10 unknown keys, but not a key that was valid within the last hour", async () => {
@@ -218,6 +255,7 @@ function open({ isTestStore = false, ...given }: Partial<KeyWithLimits> & { read
   const row: { -readonly [Name in keyof KeyWithLimits]: KeyWithLimits[Name] } = {
     id: 7n,
     accountId: 3n,
+    accountName: "shop",
     createdAt: new Date(0),
     plan: "free",
     limits: { perMinute: 60, perDay: 1_000 },

@@ -8,6 +8,7 @@ import { Problem } from "../problem.js";
 import type { CustomLimits } from "./account-repository.js";
 import { digestApiKey, isWellFormedApiKey, modeOf } from "./api-key.js";
 import type { KeyWithAccount } from "./key-repository.js";
+import { rfc3339 } from "./rfc3339.js";
 import { createUnknownKeyLimiter } from "./unknown-key-limiter.js";
 
 interface AuthenticatorDeps {
@@ -28,6 +29,8 @@ export type Authentication =
       readonly key: KeyWithLimits;
       /** The record is older than 5 s and could not be read again. The key may have been revoked since. */
       readonly isStale: boolean;
+      /** When the key ends, as an HTTP date (RFC 9110 section 5.6.7), if it ends within 30 days. */
+      readonly announcedExpiry: string | undefined;
     }
   | {
       readonly outcome: "rejected";
@@ -69,10 +72,14 @@ const staleMs = 3_600_000;
  * With the default timeouts, this look-up fails after about 2 s, which restarts the 3 s. So steady requests never wait.
  */
 const unreachableMs = 3_000;
+/** 30 days. A holder can replace a key in this time. */
+const announcedMs = 2_592_000_000;
 const capacity = 10_000;
 
 interface CachedKey {
   readonly key: KeyWithLimits;
+  /** When the key ends, as an HTTP date. It is made once for all requests, and rounded down to a second. */
+  readonly expiryDate: string | undefined;
   readonly checkedAtMs: number;
   readonly lookUpNumber: number;
 }
@@ -128,7 +135,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
         unknown.set(digest, read.checkedAtMs);
         return undefined;
       }
-      const cached = { key, ...read };
+      const cached = { key, expiryDate: key.expiresAt?.toUTCString(), ...read };
       // The key or its account changed during the query, so the row may be out of date.
       if (!isCurrent(cached)) continue;
       unknown.delete(digest);
@@ -160,12 +167,17 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
   }
 
   function authenticationOf(cached: CachedKey, isStale: boolean): Authentication {
-    const { key } = cached;
-    if (key.revokedAt !== undefined) return { outcome: "rejected", problem: new Problem("API_KEY_REVOKED"), key };
-    if (key.expiresInMs !== undefined && ageOf(cached) >= key.expiresInMs) {
-      return { outcome: "rejected", problem: new Problem("API_KEY_EXPIRED"), key };
+    const { key, expiryDate } = cached;
+    const { revokedAt, expiresAt, expiresInMs } = key;
+    if (revokedAt !== undefined) {
+      return { outcome: "rejected", problem: new Problem("API_KEY_REVOKED", since("was revoked", revokedAt)), key };
     }
-    return { outcome: "accepted", key, isStale };
+    if (expiresInMs === undefined) return { outcome: "accepted", key, isStale, announcedExpiry: undefined };
+    const leftMs = expiresInMs - ageOf(cached);
+    if (leftMs <= 0) {
+      return { outcome: "rejected", problem: new Problem("API_KEY_EXPIRED", since("expired", expiresAt)), key };
+    }
+    return { outcome: "accepted", key, isStale, announcedExpiry: leftMs <= announcedMs ? expiryDate : undefined };
   }
 
   function invalidateAll(): void {
@@ -201,6 +213,12 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
     },
     invalidateAll,
   };
+}
+
+/** The message about a key that has ended. `undefined`, for the usual message, if the time is `-infinity`. */
+function since(event: "expired" | "was revoked", at: Date | undefined): string | undefined {
+  const time = at && rfc3339(at);
+  return time && `The API key ${event} at ${time}.`;
 }
 
 function invalid(message?: string): Authentication {

@@ -28,6 +28,7 @@ export interface KeyRecord {
 
 /** Everything that authentication needs. PostgreSQL computes the durations: the clock of an instance may be wrong. */
 export interface KeyWithAccount extends KeyRecord {
+  readonly accountName: string;
   readonly plan: Account["plan"];
   readonly customLimits?: Account["customLimits"];
   /** Zero or less if the key has expired. */
@@ -209,6 +210,7 @@ const selectKeyByDigest = statement<{ digest: Buffer }, Row<KeyWithAccount>>(
       .innerJoin("accounts", "accounts.id", "account_id")
       .select([
         ...keyColumns,
+        "accounts.name as accountName",
         "plan",
         customLimitsColumn,
         millisecondsBetween("now()", "expires_at").as("expiresInMs"),

@@ -15,6 +15,7 @@ const address = "address:192.0.2.7";
 const record: KeyWithLimits = {
   id: 7n,
   accountId: 3n,
+  accountName: "shop",
   lineage: 5n,
   createdAt: new Date(0),
   scope: "both",
@@ -73,6 +74,12 @@ async function refused(sent: string | Problem = token, cost: 0 | 1 = 1): Promise
   return outcome;
 }
 
+/** A key with 30 days left. */
+const ending: KeyWithLimits = {
+  ...record,
+  expiresAt: new Date("2027-01-31T12:00:00Z"),
+  expiresInMs: 30 * 86_400_000,
+};
 const leftOf = ({ quota }: { readonly quota: QuotaReport }) => remaining(quota.minute);
 const codeOf = ({ problem }: Refusal) => problem.code;
 /** A change of the key that the instance has been told, or has read after 5 s. */
@@ -117,6 +124,18 @@ describe("a request with a valid key", () => {
     expect(await unitsLeft()).toBe(9);
   });
 
+  it("is told when its key ends within 30 days, also when it is refused", async () => {
+    const announcedExpiry = "Sun, 31 Jan 2027 12:00:00 GMT";
+    stored = ending;
+    expect(await admitted(0)).toMatchObject({ announcedExpiry });
+    for (let count = 0; count < 10; count += 1) expect(await admitted()).toMatchObject({ announcedExpiry });
+    expect(await refused()).toMatchObject({ problem: { code: "RATE_LIMIT_EXCEEDED" }, announcedExpiry });
+    change({ ...ending, accountSuspendedAt: new Date(0) });
+    nowMs += 60_000;
+    expect(await refused()).toMatchObject({ problem: { code: "ACCOUNT_SUSPENDED" }, announcedExpiry });
+    expect(await refused(token, 0)).toMatchObject({ problem: { code: "ACCOUNT_SUSPENDED" }, announcedExpiry });
+  });
+
   it("has a stale caller while its key cannot be checked again", async () => {
     await admitted();
     isDatabaseReachable = false;
@@ -141,9 +160,13 @@ describe("a request without a valid key", () => {
     expect(leftOf(await admitted())).toBe(9);
   });
 
-  it("names the record of a revoked key, for the log", async () => {
-    stored = { ...record, revokedAt: new Date(0) };
-    expect(await refused()).toMatchObject({ problem: { code: "API_KEY_REVOKED" }, key: { id: 7n, accountId: 3n } });
+  it("names the record of a revoked key, for the log, and announces no end of it", async () => {
+    stored = { ...ending, revokedAt: new Date(0) };
+    expect(await refused()).toMatchObject({
+      problem: { code: "API_KEY_REVOKED" },
+      key: { id: 7n, accountId: 3n },
+      announcedExpiry: undefined,
+    });
   });
 
   it("is counted by its address if it is not valid HTTP", async () => {
@@ -217,5 +240,16 @@ describe("a ticket", () => {
     isDatabaseReachable = false;
     nowMs += 5_001;
     expect(await ticket.confirm()).toMatchObject({ scope: "read", isStale: true });
+  });
+
+  it("announces the end that its key has now, and none after the key was revoked", async () => {
+    const ticket = await admitted();
+    expect(ticket.announcedExpiry).toBeUndefined();
+    change(ending);
+    await ticket.confirm();
+    expect(ticket.announcedExpiry).toBe("Sun, 31 Jan 2027 12:00:00 GMT");
+    change({ ...ending, revokedAt: new Date(0) });
+    await expect(ticket.confirm()).rejects.toMatchObject({ code: "API_KEY_REVOKED" });
+    expect(ticket.announcedExpiry).toBeUndefined();
   });
 });

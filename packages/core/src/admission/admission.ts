@@ -39,6 +39,8 @@ export interface Refusal {
   readonly quota: QuotaReport;
   /** The record of the key, for the log: also of a revoked or expired key. */
   readonly key: KeyWithAccount | undefined;
+  /** As in `Ticket`. Absent if the key is not valid or was not checked. */
+  readonly announcedExpiry: string | undefined;
 }
 
 interface AdmissionDeps {
@@ -104,17 +106,18 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       if (authentication.outcome === "rejected") {
         return countByAddress(arrival.address, authentication.problem, authentication.key);
       }
-      const { key } = authentication;
+      const { key, announcedExpiry } = authentication;
       const suspension = suspensionOf(key);
       const ticketDeps = { accounts, accountQuota, authenticate: () => authenticate(arrival) };
       if (cost === 0) {
         const usage = await usages.memo(key);
-        return suspension ? refusal(suspension, usage, key) : createTicket(ticketDeps, authentication, usage);
+        if (suspension !== undefined) return refusal(suspension, usage, key, announcedExpiry);
+        return createTicket(ticketDeps, authentication, usage);
       }
       const reservation = reservationOf(key);
       const verdict = await accounts.reserve(reservation);
-      if (verdict.outcome === "refused") return refusal(verdict.problem, verdict.quota, key);
-      if (suspension !== undefined) return refusal(suspension, verdict.quota, key);
+      if (verdict.outcome === "refused") return refusal(verdict.problem, verdict.quota, key, announcedExpiry);
+      if (suspension !== undefined) return refusal(suspension, verdict.quota, key, announcedExpiry);
       return createTicket(ticketDeps, authentication, verdict.quota, { reservation, admitted: verdict.quota });
     },
     refuseMalformed: countByAddress,
@@ -127,8 +130,8 @@ function reservationOf({ accountId, lineage, limits }: KeyWithLimits): Reservati
   return { account: `${accountId}`, key: `${lineage}`, limits, cost: 1 };
 }
 
-function refusal(problem: Problem, quota: QuotaReport, key?: KeyWithAccount): Refusal {
-  return { outcome: "refused", problem, quota, key };
+function refusal(problem: Problem, quota: QuotaReport, key?: KeyWithAccount, announcedExpiry?: string): Refusal {
+  return { outcome: "refused", problem, quota, key, announcedExpiry };
 }
 
 function overloaded(reason: string): Problem {

@@ -14,6 +14,8 @@ export interface Ticket {
   readonly key: KeyWithLimits;
   /** The quota of the account after the last change by this request. */
   readonly quota: QuotaReport;
+  /** When the key ends, as an HTTP date, if it ends within 30 days. Absent if the last check found that it has ended. */
+  readonly announcedExpiry: string | undefined;
   /**
    * Reserves `cost` units in place of the one unit of the admission. Throws the problem if the quota refuses: the request then
    * still holds its one unit, which pays for the work that found out the cost.
@@ -55,6 +57,7 @@ class AccountTicket implements Ticket {
   caller: Caller;
   key: KeyWithLimits;
   quota: QuotaReport;
+  announcedExpiry: string | undefined;
   readonly #deps: TicketDeps;
   #held: Receipt | undefined;
 
@@ -62,6 +65,7 @@ class AccountTicket implements Ticket {
     this.caller = callerOf(accepted);
     this.key = accepted.key;
     this.quota = quota;
+    this.announcedExpiry = accepted.announcedExpiry;
     this.#deps = deps;
     this.#held = receipt;
   }
@@ -78,6 +82,7 @@ class AccountTicket implements Ticket {
 
   async confirm(): Promise<Caller> {
     const authentication = await this.#deps.authenticate();
+    this.announcedExpiry = authentication.outcome === "accepted" ? authentication.announcedExpiry : undefined;
     if (authentication.outcome === "rejected") throw authentication.problem;
     const suspension = suspensionOf(authentication.key);
     if (suspension !== undefined) throw suspension;

@@ -8,7 +8,7 @@
  * 5. `write-reply.ts` writes the reply.
  */
 import { parse } from "node:querystring";
-import { type Admission, type KeyWithAccount, type Log, Problem, type QuotaReport, type Ticket } from "@petstore/core";
+import { type Admission, type KeyWithAccount, type Log, Problem, type Ticket } from "@petstore/core";
 import express, { type Express, type NextFunction, type Request, type Response } from "express";
 import type { CompletedRequest } from "../observability/completed-request.js";
 import { logFields } from "../observability/log.js";
@@ -112,7 +112,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     outcome.reply = answer.reply;
     for (const problem of answer.reply.problems ?? []) logFault(request, problem);
     try {
-      writeReply(res, request, answer.reply, answer.quota, route.resource);
+      writeReply(res, request, answer, route.resource);
     } catch (error) {
       giveUp(res, error, request.id);
     }
@@ -130,7 +130,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
       // The same response on all paths except probes: a malformed request is not a request to an API.
       const respond = async () => {
         const refusal = await admission.refuseMalformed(request.addressBucket, malformed);
-        return refuse({}, refusal, refusal.quota);
+        return refuse({}, refusal, refusal);
       };
       return { name: "malformed", respond };
     }
@@ -162,20 +162,22 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     const arrival = { token: request.readToken(), address: request.addressBucket };
     const ticket = await admission.admit(arrival, resource.cost);
     outcome.key = ticket.key;
-    if (ticket.outcome === "refused") return refuse(request, ticket, ticket.quota, resource);
+    if (ticket.outcome === "refused") return refuse(request, ticket, ticket, resource);
     let result: Reply | Failure;
     try {
       result = await call(ticket);
     } catch (error) {
       result = { problem: Problem.from(error) };
     }
-    if (!("problem" in result)) return { reply: result, quota: ticket.quota };
+    if (!("problem" in result)) {
+      return { reply: result, quota: ticket.quota, announcedExpiry: ticket.announcedExpiry };
+    }
     if (result.problem.code === "SERVICE_UNAVAILABLE" || result.isBrownout) {
       await ticket.refund().catch((error: unknown) => {
         log.error({ requestId: request.id, error }, "could not refund the units of a failed request");
       });
     }
-    return refuse(request, result, ticket.quota, resource);
+    return refuse(request, result, ticket, resource);
   }
 
   function logFault({ id }: HttpRequest, { status, code, cause }: Problem): void {
@@ -221,11 +223,12 @@ function notAcceptable({ mediaTypes = [jsonMediaType] }: Resource): Problem {
 function refuse(
   { mediaType = jsonMediaType }: { readonly mediaType?: string | undefined },
   { problem, operation, headers, isBrownout }: Failure,
-  quota: QuotaReport,
+  { quota, announcedExpiry }: Pick<Ticket, "quota" | "announcedExpiry">,
   { problemBody }: Pick<Resource, "problemBody"> = {},
 ): Answer {
   const reply = problemReply(problem, problemBody?.(problem, quota));
-  return { reply: { ...reply, operation, isBrownout, headers: { ...headers, "Content-Type": mediaType } }, quota };
+  const shown = { ...headers, "Content-Type": mediaType };
+  return { reply: { ...reply, operation, isBrownout, headers: shown }, quota, announcedExpiry };
 }
 
 /**

@@ -1,4 +1,4 @@
-import { type QuotaReport, remaining, type WindowState } from "@petstore/core";
+import { type QuotaReport, remaining, rfc3339, type Ticket, type WindowState } from "@petstore/core";
 import { jsonReply } from "./reply.js";
 import type { Resource } from "./resource.js";
 import { serviceLinks } from "./service-links.js";
@@ -7,13 +7,22 @@ import { serviceLinks } from "./service-links.js";
 export const rateLimitStatus: Resource = {
   path: "/rate_limit",
   cost: 0,
-  GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key.plan, quota)), links: serviceLinks }),
+  GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks }),
 };
 
-function bodyOf(plan: string, quota: QuotaReport): string {
+/** A field without a value is null. */
+function bodyOf({ plan, prefix, name, scope, expiresAt, accountName }: Ticket["key"], quota: QuotaReport): string {
   const bannedUntilMs = "bannedUntilMs" in quota ? quota.bannedUntilMs : undefined;
   const bannedUntil = bannedUntilMs === undefined ? null : Math.ceil(bannedUntilMs / 1000);
-  return JSON.stringify({ plan, minute: shown(quota.minute), day: shown(quota.day), bannedUntil });
+  const end = expiresAt && rfc3339(expiresAt);
+  return JSON.stringify({
+    plan,
+    minute: shown(quota.minute),
+    day: shown(quota.day),
+    bannedUntil,
+    key: { prefix: prefix ?? null, name: name ?? null, scope, expiresAt: end ?? null },
+    account: { name: accountName, plan },
+  });
 }
 
 /** The names of GitHub's `GET /rate_limit`; `reset` in epoch seconds, as in X-RateLimit-Reset. */

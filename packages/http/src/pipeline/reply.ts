@@ -20,11 +20,13 @@ export interface Reply {
   readonly isBrownout?: boolean | undefined;
 }
 
-/** A reply, and the quota that its headers show. */
+/** A reply, and what its headers show about the quota and the key. */
 export interface Answer {
   readonly reply: Reply;
   /** Absent if the quota could not be read. */
   readonly quota: QuotaReport | undefined;
+  /** When the key of the request ends, as an HTTP date. Absent unless this is soon. */
+  readonly announcedExpiry?: string | undefined;
 }
 
 /** What a handler returns instead of a reply if its request fails as a whole. A thrown problem means the same. */

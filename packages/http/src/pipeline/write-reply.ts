@@ -2,11 +2,12 @@
 import { type Problem, type QuotaReport, remaining, reportedWindow } from "@petstore/core";
 import type { Response } from "express";
 import type { HttpRequest } from "./http-request.js";
-import type { Reply } from "./reply.js";
+import type { Answer } from "./reply.js";
 import type { Resource } from "./resource.js";
 
 const exposedHeaders = [
   "Allow",
+  "API-Key-Expires",
   "Date",
   "Deprecation",
   "ETag",
@@ -29,12 +30,11 @@ export const corsHeaders: Readonly<Record<string, string>> = {
   "Access-Control-Expose-Headers": exposedHeaders,
 };
 
-/** `quota` is absent if it could not be read. `resource` is absent for a path that is not of an API. */
+/** `resource` is absent for a path that is not of an API. */
 export function writeReply(
   res: Response,
   request: HttpRequest,
-  reply: Reply,
-  quota: QuotaReport | undefined,
+  { reply, quota, announcedExpiry }: Answer,
   resource: Pick<Resource, "headers" | "links"> | undefined,
 ): void {
   const { status, body, problems = [] } = reply;
@@ -51,8 +51,13 @@ export function writeReply(
   const [problem] = problems;
   if (problem !== undefined) links.push(helpLink(problem));
   if (links.length > 0) headers.Link = links.join(", ");
-  // Last: a reply may replace a common header, such as Cache-Control.
+  // A reply may replace a common header, such as Cache-Control.
   Object.assign(headers, reply.headers);
+  if (announcedExpiry !== undefined) {
+    headers["API-Key-Expires"] = announcedExpiry;
+    // A 304 cannot remove a header of the stored response, so a browser would show this end for a later key too.
+    headers["Cache-Control"] = "no-store";
+  }
 
   if (isUnchanged(res, status, headers.ETag)) {
     // A 304 describes no content (RFC 9110 section 15.4.5).

@@ -2,6 +2,7 @@ import type { Row } from "./row.js";
 import { brownoutRows } from "./rows/brownouts.js";
 import { categoryIdRows } from "./rows/category-ids.js";
 import { idempotencyRows } from "./rows/idempotency.js";
+import { keyEndRows } from "./rows/key-ends.js";
 import { keyRows } from "./rows/keys.js";
 import { listRows } from "./rows/lists.js";
 import { nameRows } from "./rows/names.js";
@@ -16,6 +17,7 @@ export const subjects: Readonly<Record<string, readonly Row[]>> = {
   names: nameRows,
   "category ids": categoryIdRows,
   "API keys and permissions": keyRows,
+  "the end of a key": keyEndRows,
   quotas: quotaRows,
   idempotency: idempotencyRows,
   requests: requestRows,

@@ -76,13 +76,15 @@ create table pets (
 
 CREATE INDEX api_keys_account_id ON public.api_keys USING btree (account_id);
 
+CREATE INDEX api_keys_ends ON public.api_keys USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
+
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 
 CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
 
 CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION tell_account_changed();
 
-CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, scope ON public.api_keys FOR EACH ROW EXECUTE FUNCTION tell_key_changed();
+CREATE TRIGGER api_keys_changed AFTER DELETE OR UPDATE OF account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, name, scope ON public.api_keys FOR EACH ROW EXECUTE FUNCTION tell_key_changed();
 
 CREATE TRIGGER pets_changed AFTER DELETE OR UPDATE OR TRUNCATE ON public.pets FOR EACH STATEMENT EXECUTE FUNCTION tell_pets_changed();
 

@@ -12,7 +12,7 @@ export const suspended: Problem = forbidden("ACCOUNT_SUSPENDED", "The account of
 
 function unauthorized(code: Problem["code"], message: string): Problem {
   const header = code === "API_KEY_MISSING" ? challenge : invalidToken;
-  return refused(401, code, message, { "www-authenticate": header });
+  return refused(401, code, message, { "www-authenticate": header, "api-key-expires": "" });
 }
 
 function needsScope(scope: string): Problem {
@@ -29,8 +29,8 @@ const rejectedKeys: readonly (readonly [NonNullable<Row["key"]>, Problem])[] = [
   ["none", missing],
   ["malformed", invalid],
   ["unknown", invalid],
-  ["revoked", unauthorized("API_KEY_REVOKED", "The API key was revoked.")],
-  ["expired", unauthorized("API_KEY_EXPIRED", "The API key is past its expiry.")],
+  ["revoked", unauthorized("API_KEY_REVOKED", "The API key was revoked at 2026-02-28T12:00:00.000Z.")],
+  ["expired", unauthorized("API_KEY_EXPIRED", "The API key expired at 2026-01-31T12:00:00.000Z.")],
   ["test", unauthorized("API_KEY_INVALID", "Test keys work only in a test store.")],
 ];
 

@@ -13,7 +13,7 @@ const retryAfter = "the Retry-After header says how many seconds to wait.";
 
 export const minute: Problem = usedUp("RATE_LIMIT_EXCEEDED", "minute");
 const day = usedUp("DAILY_QUOTA_EXCEEDED", "day");
-const banned = refused(
+export const banned: Problem = refused(
   429,
   "API_KEY_BANNED",
   `The API key is banned for a while because it kept sending requests after 429; ${retryAfter}`,

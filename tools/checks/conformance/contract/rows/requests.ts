@@ -104,8 +104,8 @@ export const requestRows: readonly Row[] = [
         "access-control-allow-origin": "*",
         "access-control-allow-credentials": "",
         "access-control-expose-headers":
-          "Allow,Date,Deprecation,ETag,Idempotency-Replayed,Link,RateLimit,RateLimit-Policy,Retry-After,Sunset," +
-          "WWW-Authenticate,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id",
+          "Allow,API-Key-Expires,Date,Deprecation,ETag,Idempotency-Replayed,Link,RateLimit,RateLimit-Policy," +
+          "Retry-After,Sunset,WWW-Authenticate,X-RateLimit-Limit,X-RateLimit-Remaining,X-RateLimit-Reset,X-Request-Id",
       },
     },
   },
