@@ -1,3 +1,4 @@
+import { createKeyExpiryNotice } from "./key-expiry-notice.js";
 import { failureOf, isRetryable, PetStoreError } from "./pet-store-error.js";
 import { createQuotaTracker, fullJitterMs, longestTimerMs, type ResponseInfo } from "./quota-tracker.js";
 import { createRequestQueue } from "./request-queue.js";
@@ -21,6 +22,11 @@ export interface SendingOptions {
    * for the next minute's quota, but not for the next day's.
    */
   readonly maxWaitMs?: number;
+  /**
+   * Called once when a response says that the API key ends within 30 days, with the time of the end. If an operator changes the
+   * end, it is called once more with the new time. No call of the client waits for it, and its errors are ignored.
+   */
+  readonly onKeyExpiry?: (expiresAt: Date) => void;
   /**
    * The current time in epoch milliseconds. Defaults to `Date.now`. It only names moments to people, as in `retryAt`, and
    * replaces a `Date` header that is missing. No wait depends on it otherwise.
@@ -59,6 +65,7 @@ export function createRequestSender({
   maxQueued = 1_000,
   maxRetries = 5,
   maxWaitMs = 120_000,
+  onKeyExpiry,
   now = Date.now,
   monotonicNow = () => performance.now(),
   random = Math.random,
@@ -67,6 +74,7 @@ export function createRequestSender({
   if (!(maxConcurrent >= 1)) throw new RangeError("maxConcurrent must be at least 1");
   const tracker = createQuotaTracker({ maxConcurrent, maxWaitMs, now: monotonicNow, random });
   const runInQueue = createRequestQueue(tracker, maxConcurrent, maxQueued);
+  const noticeKeyExpiry = createKeyExpiryNotice(onKeyExpiry);
 
   return async (request, callerSignal) => {
     // A signal for each call, because Node warns about a leak at the eleventh listener of one signal. In Node 20 the
@@ -117,6 +125,7 @@ export function createRequestSender({
       // With a listener, Node keeps this signal in memory as long as the call's signal.
       ended.abort();
     }
+    noticeKeyExpiry(response.headers);
     const rateLimit = readRateLimit(response.headers, now());
     const failure = failureOf(response, now());
     return failure === undefined ? { response, rateLimit, failure } : { rateLimit, failure };

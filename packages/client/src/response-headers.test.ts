@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { readNextCursor, readRateLimit, readRetryAfterMs } from "./response-headers.js";
+import { readKeyExpiry, readNextCursor, readRateLimit, readRetryAfterMs } from "./response-headers.js";
 
 it.each([
   ['</v1/pets?limit=2&cursor=AQ>; rel="next"', "AQ"],
@@ -36,4 +36,20 @@ it.each([
 ])("Retry-After: %s is a wait of %s ms", (field, expected) => {
   const headers = new Headers({ "Retry-After": field, Date: "Thu, 01 Jan 1970 00:01:00 GMT" });
   expect(readRetryAfterMs(headers, 3_600_000)).toBe(expected);
+});
+
+it.each([
+  ["Sun, 31 Jan 2027 12:00:59 GMT", Date.UTC(2027, 0, 31, 12, 0, 59)],
+  ["", undefined],
+  ["soon", undefined],
+  ["1801396859", undefined],
+  ["2027-01-31T12:00:59Z", undefined],
+  ["Sun, 99 Jan 2027 12:00:59 GMT", undefined],
+  ["Sun, 31 Jan 2027 12:00:59 GMT, Sun, 31 Jan 2027 12:00:59 GMT", undefined],
+])("API-Key-Expires: %s is the end of the key at %s ms", (field, expected) => {
+  expect(readKeyExpiry(new Headers({ "API-Key-Expires": field }))?.getTime()).toBe(expected);
+});
+
+it("reads no end of the key from a response without the header", () => {
+  expect(readKeyExpiry(new Headers())).toBeUndefined();
 });

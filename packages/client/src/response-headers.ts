@@ -43,6 +43,16 @@ export function readNextCursor(headers: Headers): string | undefined {
   return undefined;
 }
 
+/** Reads the end of the API key from API-Key-Expires. Returns `undefined` if it is no IMF-fixdate (RFC 9110 section 5.6.7). */
+export function readKeyExpiry(headers: Headers): Date | undefined {
+  const field = headers.get("api-key-expires");
+  // Date.parse also reads other forms, and the combined value of two headers.
+  const dateMs = field !== null && imfFixdate.test(field) ? Date.parse(field) : Number.NaN;
+  return Number.isNaN(dateMs) ? undefined : new Date(dateMs);
+}
+
+const imfFixdate = /^[A-Z][a-z]{2}, \d{2} [A-Z][a-z]{2} \d{4} \d{2}:\d{2}:\d{2} GMT$/;
+
 /** One link of a Link header (RFC 8288 section 3): its target and its parameters. */
 const link = /<([^>]*)>((?:\s*;\s*[\w*-]+\s*=\s*(?:"[^"]*"|[^\s",;]+))*)/g;
 const relNext = /;\s*rel\s*=\s*(?:"(?:[^"]*\s)?next(?:\s[^"]*)?"|next(?![^\s;,]))/i;

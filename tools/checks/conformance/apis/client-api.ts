@@ -23,6 +23,7 @@ export function createClientApi(send: Send): Api {
       if ([headers, method, body, bodyBytes].some((own) => own !== undefined)) return undefined;
 
       let received: Reply["headers"] | undefined;
+      const announced: string[] = [];
       const fetchAndKeep: Fetch = async (input, init) => {
         const { pathname, search } = new URL(`${input}`);
         const answer = await send(init?.method ?? "GET", pathname + search, {
@@ -32,8 +33,16 @@ export function createClientApi(send: Send): Api {
         received = answer.headers;
         return new Response(answer.text, answer);
       };
-      const options = { baseUrl: "http://client.invalid/v1", apiKey, fetch: fetchAndKeep, maxRetries: 0 };
+      const options = {
+        baseUrl: "http://client.invalid/v1",
+        apiKey,
+        fetch: fetchAndKeep,
+        maxRetries: 0,
+        onKeyExpiry: (expiresAt: Date) => void announced.push(expiresAt.toUTCString()),
+      };
       const outcome = await outcomeOf(createPetStoreClient(options), operation);
+      const sent = received?.["api-key-expires"] ?? "";
+      if (announced.join() !== sent) throw new Error(`the client announced ${announced} for the header ${sent}`);
       return received && outcome && { outcome, headers: received };
     },
   };
