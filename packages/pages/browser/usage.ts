@@ -2,7 +2,8 @@
 import { apiKey, openKeyForm } from "./api-key.js";
 import { byId, codeLink, element, link, within } from "./elements.js";
 import { parseJson } from "./json-text.js";
-import { durationText, momentText } from "./moments.js";
+import { describeKey, type KeyStatus } from "./key-text.js";
+import { dateText, durationText, momentText } from "./moments.js";
 
 interface WindowStatus {
   readonly limit: number;
@@ -11,7 +12,8 @@ interface WindowStatus {
   readonly reset: number;
 }
 
-interface RateLimitStatus {
+/** An instance of an earlier version sends no `key` and no `account`. */
+interface RateLimitStatus extends Partial<KeyStatus> {
   readonly plan: string;
   readonly minute: WindowStatus;
   readonly day: WindowStatus;
@@ -31,8 +33,11 @@ interface Notice {
 const refreshIntervalMs = 15_000;
 /** The part of a limit that is left when the page begins to warn. */
 const nearPart = 0.2;
+/** From this time before its end, the page warns of the end of the key. The header API-Key-Expires has the same time. */
+const endNearMs = 30 * 86_400_000;
 const state = byId("usage-state");
 const time = byId("usage-time");
+const keyFacts = byId("usage-key");
 const plan = byId("usage-plan");
 const gauges = byId("gauges");
 const controls = byId("refresh-controls");
@@ -100,15 +105,17 @@ function showNoQuota(kind: Notice["kind"], title: string, ...advice: readonly No
   announce([{ kind, title, advice }]);
   time.textContent = "";
   gauges.hidden = true;
+  keyFacts.textContent = "";
   plan.textContent = "";
   nextChangeMs = Infinity;
   markPlan(undefined);
 }
 
 function showQuota(status: RateLimitStatus): void {
-  const { plan: planName, minute, day, bannedUntil } = status;
+  const { plan: planName, minute, day, bannedUntil, key, account } = status;
   time.textContent = `As of ${momentText(now(), now())}.`;
-  announce(noticesOf(status));
+  announce([...noticesOf(status), ...endNoticesOf(status)]);
+  keyFacts.textContent = key && account ? describeKey({ key, account }) : "";
   markPlan(planName);
   const planTitle = document.querySelector("[data-current] th")?.textContent ?? planName;
   plan.textContent = `You have the ${planTitle} plan: ${requests(minute.limit)} a minute, ${day.limit.toLocaleString("en")} a day.`;
@@ -187,6 +194,22 @@ function nearNotice(name: "minute" | "day", { reset }: WindowStatus): Notice {
       ".",
     ],
   };
+}
+
+function endNoticesOf({ key }: RateLimitStatus): readonly Notice[] {
+  const endsAtMs = Date.parse(key?.expiresAt ?? "");
+  if (Number.isNaN(endsAtMs) || endsAtMs - now() > endNearMs) return [];
+  const notice: Notice = {
+    kind: "near",
+    title: `This key ends on ${dateText(endsAtMs)}`,
+    until: endsAtMs / 1_000,
+    advice: [
+      "After that, requests get 401 ",
+      codeLink("API_KEY_EXPIRED"),
+      ". Ask the operator of the service for a new key, and replace this one in your programs.",
+    ],
+  };
+  return [notice];
 }
 
 /** A screen reader reads the notices each time they are written, so the same notices are not written again. */

@@ -25,6 +25,7 @@ ${keyForm}
 ${gauge("minute", "This minute")}
 ${gauge("day", "This day")}
 </div>
+<p id="usage-key"></p>
 <p id="usage-plan"></p>
 <div class="row" id="refresh-controls" hidden>
 <button type="button" id="refresh">Refresh</button> <span id="usage-time"></span> This page refreshes every 15 s while it is visible.

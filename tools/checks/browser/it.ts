@@ -5,14 +5,14 @@ import { it as base } from "@petstore/harness/test-with-figures";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
-import { openStoreDatabase } from "../src/store-database.js";
+import { type IssueOptions, openStoreDatabase } from "../src/store-database.js";
 
 /** One store and one browser for the tests of a file. */
 interface StoreInBrowser {
   readonly origin: string;
   readonly browser: Browser;
   /** A key of a new account: on the plan Free, or with limits of its own. */
-  issueKey(customLimits?: CustomLimits): Promise<string>;
+  issueKey(customLimits?: CustomLimits, options?: Pick<IssueOptions, "expiresAt" | "scope">): Promise<string>;
 }
 
 type Visit = Awaited<ReturnType<typeof openVisit>>;
@@ -32,8 +32,9 @@ export const it = base.extend<{
       await use({
         origin: store.origin,
         browser,
-        async issueKey(customLimits) {
-          return (await database.issueKey(customLimits === undefined ? { plan: "free" } : { customLimits })).key;
+        async issueKey(customLimits, options) {
+          const plan = customLimits === undefined ? ({ plan: "free" } as const) : { customLimits };
+          return (await database.issueKey({ ...plan, ...options })).key;
         },
       });
     },

@@ -209,6 +209,31 @@ describe("the usage page", () => {
     expect(isLoaded).toBe(true);
   });
 
+  it.for([
+    ["20 days", 20, true],
+    ["31 days", 31, false],
+  ] as const)(
+    "says which key it is and when it ends, and warns if that is within 30 days: %s",
+    async ([_left, days, isNear], { store, open }) => {
+      const { page } = await open(390);
+      const expiresAt = new Date(Date.now() + days * 86_400_000);
+      const key = await store.issueKey(undefined, { scope: "read", expiresAt });
+      await page.goto("/usage");
+      await enterKey(page, key);
+      const time = "\\d\\d:\\d\\d:\\d\\d";
+      const end = `ends on \\w+ \\d+, \\d{4}, ${time} UTC \\((\\w+ \\d+, \\d{4}, )?${time} P[DS]T\\)`;
+      const facts = new RegExp(
+        `^Key ${key.slice(0, 18)} of the account account \\w+\\. It can list pets\\. It ${end}\\.$`,
+      );
+      await expect.poll(() => page.locator("#usage-key").textContent()).toMatch(facts);
+      const warning = new RegExp(
+        `^This key ${end}, in \\d+ days \\d+ h\\. After that, requests get 401 API_KEY_EXPIRED\\.`,
+      );
+      const notices = ["This key can send requests.", ...(isNear ? [expect.stringMatching(warning)] : [])];
+      expect(await page.locator("#usage-state p").allTextContents()).toEqual(notices);
+    },
+  );
+
   it("links the error of a key that is refused to its explanation", async ({ open }) => {
     const { page } = await open(390);
     await page.goto("/usage");
