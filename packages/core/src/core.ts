@@ -6,6 +6,7 @@ import {
   type KeyCacheUse,
   type KeyWithLimits,
 } from "./access/authenticator.js";
+import { createEndingKeys } from "./access/ending-keys.js";
 import { createKeyRepository, type KeyRepository, type KeyWithAccount } from "./access/key-repository.js";
 import { createKeyUses } from "./access/key-uses.js";
 import { subscribeToChanges } from "./changes/subscribe-to-changes.js";
@@ -40,6 +41,8 @@ export interface Core extends AsyncDisposable {
     readonly database: ConnectionCounts;
     readonly databasePoolSize: number;
     readonly keyCache: KeyCacheUse;
+    /** Keys that end within 14 days and were used within 7. All instances count the same keys. */
+    readonly endingKeys: number;
     readonly quotaOutages: number;
     readonly keptPages: KeptPagesStats;
     readonly settledIds: SettleStats;
@@ -81,6 +84,7 @@ export async function openCore(
   const actor = `service on ${hostname()}`;
   const keys = createKeyRepository(database, actor);
   const keyUses = createKeyUses(database, log);
+  const endingKeys = createEndingKeys(database, log);
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
   const settledIds = openSettledIds({
     database,
@@ -143,6 +147,7 @@ export async function openCore(
       database: database.connections(),
       databasePoolSize: config.database.poolSize,
       keyCache: authenticator.cache(),
+      endingKeys: endingKeys.count(),
       quotaOutages: quotas.outages(),
       keptPages: keptPages.stats(),
       settledIds: settledIds.stats(),
@@ -153,6 +158,7 @@ export async function openCore(
       isDisposed = true;
       clearInterval(cleanUp);
       keyUses[Symbol.dispose]();
+      endingKeys[Symbol.dispose]();
       settledIds[Symbol.dispose]();
       quotas[Symbol.dispose]();
       await Promise.all([

@@ -6,6 +6,7 @@ export {
 } from "./access/account-repository.js";
 export { isWellFormedApiKey, type KeyMode, mintApiKey, modeOf } from "./access/api-key.js";
 export { type AuditEntry, listAuditEntries } from "./access/audit-log.js";
+export { selectEndingKeys } from "./access/ending-keys.js";
 export {
   createKeyRepository,
   type KeyRecord,
@@ -13,8 +14,8 @@ export {
   type KeyWithAccount,
 } from "./access/key-repository.js";
 export { type KeyScope, keyScopes } from "./access/key-scope.js";
-export { type Admission, createAdmission } from "./admission/admission.js";
 export { rfc3339 } from "./access/rfc3339.js";
+export { type Admission, createAdmission } from "./admission/admission.js";
 export type { AdmissionMetrics, QuotaReport } from "./admission/bucket.js";
 export { type Caller, requireScope } from "./admission/caller.js";
 export type { Ticket } from "./admission/ticket.js";

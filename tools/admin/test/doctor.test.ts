@@ -6,7 +6,7 @@ import { checkDatabaseTransport, checkRedisTransport } from "../src/doctor/check
 import type { Finding } from "../src/doctor/finding.js";
 import { finding, openInstance, runCommand, useDatabase } from "./run-command.js";
 
-const { database, environment, petstore } = await useDatabase("migrate");
+const { database, environment, petstore, json } = await useDatabase("migrate");
 
 describe("petstore doctor", () => {
   it("finds nothing wrong with a migrated database and a running instance", async () => {
@@ -62,6 +62,28 @@ describe("petstore doctor", () => {
     const examined = examine({});
     await session.query("commit");
     expect((await examined).findings).toContainEqual(finding("ok", "inserts of pets", /^none is held open$/));
+  });
+
+  it("names keys in use that end soon, at most ten of them", async () => {
+    const none = finding("ok", "keys", /^none that is in use ends within 14 days$/);
+    expect((await examine({})).findings).toContainEqual(none);
+    await petstore("account create shop");
+    const { id, expiresAt } = await json("key issue shop --name website");
+    expect(expiresAt).toBeUndefined();
+    await json(`key rotate ${id} --grace 24h`);
+    // Nobody uses it.
+    expect((await examine({})).findings).toContainEqual(none);
+    const use = "update api_keys set last_used_on = (now() at time zone 'UTC')::date";
+    await query(database.directUrl, use);
+    const one = new RegExp(`^1 in use ends within 14 days: key ${id} of shop at \\d{4}-\\d\\d-\\d\\dT[\\d:.]+Z$`);
+    const { exitCode, findings } = await examine({});
+    expect(exitCode).toBe(0);
+    expect(findings).toContainEqual(finding("warning", "keys", one));
+    for (let issued = 0; issued < 11; issued += 1) await petstore("key issue shop");
+    await query(database.directUrl, `${use}, expires_at = now() + interval '1 day'`);
+    const many = /^13 in use end within 14 days: (key \d+ of shop at [\dTZ:.-]+, ){10}and 3 more$/;
+    expect((await examine({})).findings).toContainEqual(finding("warning", "keys", many));
+    await query(database.directUrl, "truncate accounts cascade");
   });
 
   it("compares the clocks", async () => {

@@ -149,6 +149,8 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
     "result",
   );
   add(Gauge, "petstore_key_cache_size", "Keys remembered, unknown ones included.", () => core.stats().keyCache.size);
+  const ending = "API keys that end within 14 days and were used within 7, counted once a minute.";
+  add(Gauge, "petstore_ending_keys", ending, () => core.stats().endingKeys);
   const lists = () => core.stats();
   add(
     Counter,

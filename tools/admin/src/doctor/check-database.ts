@@ -2,6 +2,7 @@ import { type DatabaseConfig, explainEncoding, pendingMigrations } from "@petsto
 import type { Client } from "pg";
 import { explainDatabase, withClient } from "../command-context.js";
 import { checkInserts } from "./check-inserts.js";
+import { checkKeys } from "./check-keys.js";
 import { checkReplication } from "./check-replication.js";
 import { checkDatabaseTransport } from "./check-transport.js";
 import { compareClocks, type Finding, fault, ok, warning } from "./finding.js";
@@ -17,6 +18,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
       const { version, versionNumber, encoding, statementTimeoutMs } = await one<Server>(client, serverQuery);
       const role = await one<Role>(client, roleQuery);
       const readClock = async () => (await one<{ nowMs: number }>(client, clockQuery)).nowMs;
+      const schema = await checkMigrations(url);
       return [
         versionNumber >= oldestVersion
           ? ok("database", `PostgreSQL ${version}`)
@@ -25,7 +27,9 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         checkDatabaseTransport("DATABASE_URL", url),
         checkRole(role),
         ...(await checkReplication(client, role.name)),
-        await checkMigrations(url),
+        schema,
+        // Without the tables there are no keys.
+        ...(schema.status === "ok" ? [await checkKeys(client)] : []),
         await checkInserts(client, config.writeTimeoutMs),
         await compareClocks("database clock", now, readClock),
         checkPooler(config, await isPooled(client), statementTimeoutMs),
