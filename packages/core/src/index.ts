@@ -68,6 +68,7 @@ export {
   remaining,
   reportedWindow,
   retryAfterSeconds,
+  secondsUntil,
 } from "./quota/decision.js";
 export { createLocalQuota } from "./quota/engines/local-quota.js";
 export { openSentinel, type SentinelLogin } from "./quota/engines/redis-behind-sentinel.js";

@@ -50,7 +50,7 @@ it("an operation of 4 units is refused and costs one while 3 remain, and one of 
   expect(refused).toMatchObject({
     status: 429,
     json: errorBody(429, "RATE_LIMIT_EXCEEDED"),
-    headers: { "retry-after": "61" },
+    headers: { "retry-after": "61", ratelimit: expect.stringMatching(/^"minute";r=2;t=61, /) },
     rateLimit: { limit: 5, remaining: 2 },
   });
   expect(refused.json).not.toHaveProperty("data");

@@ -75,7 +75,12 @@ export function remaining(window: WindowState): number {
   return Math.max(0, window.limit - window.used);
 }
 
-/** For Retry-After (RFC 9110 section 10.2.3): the fewest whole seconds after which `retryAtMs` has passed. */
+/** For Retry-After (RFC 9110 section 10.2.3). A request that is sent exactly then comes after the instant. */
 export function retryAfterSeconds(decision: Refused | Banned): number {
-  return Math.floor((decision.retryAtMs - decision.nowMs) / 1000) + 1;
+  return secondsUntil(decision.retryAtMs, decision);
+}
+
+/** The fewest whole seconds after which the instant has passed. All headers with a wait use it, so they agree. */
+export function secondsUntil(atMs: number, { nowMs }: Pick<Windows, "nowMs">): number {
+  return Math.floor((atMs - nowMs) / 1000) + 1;
 }

@@ -24,6 +24,7 @@ describe("the reported window", () => {
 });
 
 it.each([
+  [1, 1],
   [999, 1],
   [1_000, 2],
   [1_001, 2],

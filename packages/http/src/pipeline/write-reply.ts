@@ -1,5 +1,5 @@
 /** The only code that sets headers on the port of the APIs. */
-import { type Problem, type QuotaReport, remaining, reportedWindow } from "@petstore/core";
+import { type Problem, type QuotaReport, remaining, reportedWindow, secondsUntil } from "@petstore/core";
 import type { Response } from "express";
 import type { HttpRequest } from "./http-request.js";
 import type { Answer } from "./reply.js";
@@ -80,16 +80,15 @@ function isUnchanged(res: Response, status: number, etag: string | undefined): b
 
 /** `X-RateLimit-*` describe one window. `RateLimit` describes both (draft-ietf-httpapi-ratelimit-headers-10). */
 function addQuota(headers: Record<string, string>, quota: QuotaReport): void {
-  const { minute, day, nowMs } = quota;
+  const { minute, day } = quota;
   const reported = reportedWindow(quota);
-  const secondsUntil = (resetAtMs: number) => Math.ceil((resetAtMs - nowMs) / 1000);
   headers["X-RateLimit-Limit"] = `${reported.limit}`;
   headers["X-RateLimit-Remaining"] = `${remaining(reported)}`;
   headers["X-RateLimit-Reset"] = `${Math.ceil(reported.resetAtMs / 1000)}`;
   headers["RateLimit-Policy"] = `"minute";q=${minute.limit};w=60, "day";q=${day.limit};w=86400`;
   headers.RateLimit =
-    `"minute";r=${remaining(minute)};t=${secondsUntil(minute.resetAtMs)}, ` +
-    `"day";r=${remaining(day)};t=${secondsUntil(day.resetAtMs)}`;
+    `"minute";r=${remaining(minute)};t=${secondsUntil(minute.resetAtMs, quota)}, ` +
+    `"day";r=${remaining(day)};t=${secondsUntil(day.resetAtMs, quota)}`;
 }
 
 function addProblem(headers: Record<string, string>, problem: Problem): void {
