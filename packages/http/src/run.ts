@@ -19,9 +19,12 @@ export async function runStore(
 ): Promise<void> {
   await using output = openLog(config.log);
   const { log, dropped: droppedLogLines } = output;
-  await using core = await openCore(config, { log, now: Date.now });
-  await using service = await openService(config.http, createApis, { core, log, droppedLogLines, now: Date.now });
-  await whileRunning({ core, service, output });
+  {
+    await using core = await openCore(config, { log, now: Date.now });
+    await using service = await openService(config.http, createApis, { core, log, droppedLogLines, now: Date.now });
+    await whileRunning({ core, service, output });
+  }
+  log.info({}, "stopped");
 }
 
 /**

@@ -61,7 +61,7 @@ describe("a start", () => {
   });
 });
 
-it("after SIGTERM the service is not ready at once, serves during the grace period, and exits with 0", async () => {
+it("after SIGTERM the service is not ready at once, serves during the grace period, says that it has stopped, and exits with 0", async () => {
   await using service = await start(server.url, { SHUTDOWN_GRACE_MS: "5000" });
   await expect.poll(() => readiness(service), eventually).toBe(200);
   const startedAtMs = performance.now();
@@ -72,5 +72,6 @@ it("after SIGTERM the service is not ready at once, serves during the grace peri
   expect((await client.send("GET", "/livez")).status).toBe(200);
   expect(await client.send("GET", "/v1/pets")).toMatchObject({ status: 401, headers: { connection: "close" } });
   expect(await service.ended).toBe(0);
+  expect(JSON.parse(service.output.at(-1) ?? "")).toMatchObject({ msg: "stopped" });
   expect(performance.now() - startedAtMs).toBeGreaterThan(4_990);
 });
