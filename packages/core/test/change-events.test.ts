@@ -109,7 +109,10 @@ describe("a pet that an operator changes or deletes in SQL", () => {
   const settled = { limit: 1 };
 
   async function namesOn(core: Core): Promise<string[]> {
-    const { pets, isSettled } = await core.catalogue.list({ accountId: 1n, scope: "both", isStale: false }, settled);
+    const { pets, isSettled } = await core.catalogue.list(
+      { accountId: 1n, scope: "both", staleCause: undefined },
+      settled,
+    );
     expect(isSettled).toBe(true);
     return pets.map(({ name }) => name);
   }

@@ -4,8 +4,8 @@ import { Problem } from "../problem.js";
 import { digestApiKey, mintApiKey } from "./api-key.js";
 import { createAuthenticator, type KeyWithLimits } from "./authenticator.js";
 
-const accepted = { outcome: "accepted", key: { id: 7n }, isStale: false };
-const stale = { outcome: "accepted", key: { id: 7n }, isStale: true };
+const accepted = { outcome: "accepted", key: { id: 7n }, staleCause: undefined };
+const stale = { outcome: "accepted", key: { id: 7n }, staleCause: { code: "SERVICE_UNAVAILABLE" } };
 const rejected = (code: string) => ({ outcome: "rejected", problem: { code } });
 const unreachable = new Problem("SERVICE_UNAVAILABLE", undefined, { retryAfterSeconds: 1 });
 const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 };
@@ -76,7 +76,7 @@ describe("the authenticator", () => {
     }
     expect(lookUps).toHaveLength(10_001);
     database.fault = unreachable;
-    expect(await authenticate(known)).toMatchObject({ ...accepted, isStale: true });
+    expect(await authenticate(known)).toMatchObject(stale);
   });
 
   it("refuses an expired key from the millisecond of its expiry, also while PostgreSQL is unreachable", async () => {

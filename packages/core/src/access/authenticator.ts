@@ -27,8 +27,8 @@ export type Authentication =
   | {
       readonly outcome: "accepted";
       readonly key: KeyWithLimits;
-      /** The record is older than 5 s and could not be read again. The key may have been revoked since. */
-      readonly isStale: boolean;
+      /** Why the record, which is older than 5 s, could not be read again: the key may have been revoked since. */
+      readonly staleCause: Problem | undefined;
       /** When the key ends, as an HTTP date (RFC 9110 section 5.6.7), if it ends within 30 days. */
       readonly announcedExpiry: string | undefined;
     }
@@ -94,7 +94,8 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
   let sequence = 0;
   const lastChangeOf = new Map<bigint, number>();
   let lastChangeOfAny = 0;
-  let failedAtMs = Number.NEGATIVE_INFINITY;
+  /** Of the last look-up. */
+  let failure: { readonly atMs: number; readonly problem: Problem } | undefined;
   let hits = 0;
   let misses = 0;
 
@@ -126,10 +127,10 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
       misses += 1;
       const read = { lookUpNumber: sequence, checkedAtMs: monotonicNow() };
       const key = await keys.findByDigest(digest).catch((error: unknown) => {
-        failedAtMs = monotonicNow();
+        failure = { atMs: monotonicNow(), problem: Problem.from(error) };
         throw error;
       });
-      failedAtMs = Number.NEGATIVE_INFINITY;
+      failure = undefined;
       if (key === undefined) {
         known.delete(digest);
         unknown.set(digest, read.checkedAtMs);
@@ -150,34 +151,36 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
   }
 
   async function lookUpOrUseStale(digest: string, client: string): Promise<Authentication> {
-    const stale = monotonicNow() - failedAtMs < unreachableMs ? staleRecord(digest) : undefined;
-    if (stale !== undefined) {
+    const recent = failure !== undefined && monotonicNow() - failure.atMs < unreachableMs ? failure : undefined;
+    const stale = recent && staleRecord(digest);
+    if (recent !== undefined && stale !== undefined) {
       // One look-up at a time is enough to notice a recovery. A look-up for each key would fill the queue of the pool.
       if (lookUps.size === 0) ignoreFailure(sharedLookUp(digest, client));
-      return authenticationOf(stale, true);
+      return authenticationOf(stale, recent.problem);
     }
     try {
       const cached = await sharedLookUp(digest, client);
-      return cached === undefined ? invalid() : authenticationOf(cached, false);
+      return cached === undefined ? invalid() : authenticationOf(cached);
     } catch (error) {
-      const cached = Problem.from(error).code === "SERVICE_UNAVAILABLE" ? staleRecord(digest) : undefined;
+      const problem = Problem.from(error);
+      const cached = problem.code === "SERVICE_UNAVAILABLE" ? staleRecord(digest) : undefined;
       if (cached === undefined) throw error;
-      return authenticationOf(cached, true);
+      return authenticationOf(cached, problem);
     }
   }
 
-  function authenticationOf(cached: CachedKey, isStale: boolean): Authentication {
+  function authenticationOf(cached: CachedKey, staleCause?: Problem): Authentication {
     const { key, expiryDate } = cached;
     const { revokedAt, expiresAt, expiresInMs } = key;
     if (revokedAt !== undefined) {
       return { outcome: "rejected", problem: new Problem("API_KEY_REVOKED", since("was revoked", revokedAt)), key };
     }
-    if (expiresInMs === undefined) return { outcome: "accepted", key, isStale, announcedExpiry: undefined };
+    if (expiresInMs === undefined) return { outcome: "accepted", key, staleCause, announcedExpiry: undefined };
     const leftMs = expiresInMs - ageOf(cached);
     if (leftMs <= 0) {
       return { outcome: "rejected", problem: new Problem("API_KEY_EXPIRED", since("expired", expiresAt)), key };
     }
-    return { outcome: "accepted", key, isStale, announcedExpiry: leftMs <= announcedMs ? expiryDate : undefined };
+    return { outcome: "accepted", key, staleCause, announcedExpiry: leftMs <= announcedMs ? expiryDate : undefined };
   }
 
   function invalidateAll(): void {
@@ -196,7 +199,7 @@ export function createAuthenticator({ keys, monotonicNow, isTestStore }: Authent
       if (cached !== undefined && isCurrent(cached) && ageOf(cached) <= freshMs) {
         hits += 1;
         if (ageOf(cached) > refreshAfterMs && !lookUps.has(digest)) ignoreFailure(sharedLookUp(digest, client));
-        return authenticationOf(cached, false);
+        return authenticationOf(cached);
       }
       const checkedAtMs = unknown.get(digest);
       if (checkedAtMs !== undefined && ageOf({ checkedAtMs }) <= freshMs) {

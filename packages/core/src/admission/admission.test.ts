@@ -93,7 +93,7 @@ const who = { account: "3", key: "5" };
 describe("a request with a valid key", () => {
   it("gets a ticket with its caller, its key and the windows of its account, and costs one unit", async () => {
     const ticket = await admitted();
-    expect(ticket).toMatchObject({ caller: { accountId: 3n, scope: "both", isStale: false }, key: { id: 7n } });
+    expect(ticket).toMatchObject({ caller: { accountId: 3n, scope: "both", staleCause: undefined }, key: { id: 7n } });
     expect([leftOf(ticket), await unitsLeft()]).toEqual([9, 9]);
     expect(counted).toEqual(["account admitted"]);
   });
@@ -140,7 +140,7 @@ describe("a request with a valid key", () => {
     await admitted();
     isDatabaseReachable = false;
     nowMs += 5_001;
-    expect((await admitted()).caller.isStale).toBe(true);
+    expect((await admitted()).caller.staleCause).toMatchObject({ code: "SERVICE_UNAVAILABLE" });
   });
 });
 
@@ -239,7 +239,7 @@ describe("a ticket", () => {
     expect(ticket.caller.scope).toBe("read");
     isDatabaseReachable = false;
     nowMs += 5_001;
-    expect(await ticket.confirm()).toMatchObject({ scope: "read", isStale: true });
+    expect(await ticket.confirm()).toMatchObject({ scope: "read", staleCause: { code: "SERVICE_UNAVAILABLE" } });
   });
 
   it("announces the end that its key has now, and none after the key was revoked", async () => {

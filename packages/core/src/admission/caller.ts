@@ -5,8 +5,8 @@ import { Problem } from "../problem.js";
 export interface Caller {
   readonly accountId: bigint;
   readonly scope: KeyScope;
-  /** PostgreSQL is unavailable or too busy, so the key may have been revoked since it was last checked. */
-  readonly isStale: boolean;
+  /** Why the key could not be checked again: PostgreSQL is unavailable or too busy. The key may have been revoked. */
+  readonly staleCause: Problem | undefined;
 }
 
 /** Throws INSUFFICIENT_SCOPE if the key of the caller does not allow the operation. */

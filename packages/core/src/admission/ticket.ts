@@ -99,8 +99,8 @@ class AccountTicket implements Ticket {
   }
 }
 
-function callerOf({ key: { accountId, scope }, isStale }: AcceptedKey): Caller {
-  return { accountId, scope, isStale };
+function callerOf({ key: { accountId, scope }, staleCause }: AcceptedKey): Caller {
+  return { accountId, scope, staleCause };
 }
 
 export function suspensionOf({ accountSuspendedAt }: KeyWithLimits): Problem | undefined {

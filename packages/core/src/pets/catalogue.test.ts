@@ -1,5 +1,6 @@
 import { expect, it } from "vitest";
 import type { Caller } from "../admission/caller.js";
+import { Problem } from "../problem.js";
 import { createCatalogue } from "./catalogue.js";
 
 async function unexpected(): Promise<never> {
@@ -10,6 +11,7 @@ const { list, listAsConnection, create, get } = createCatalogue({ run: unexpecte
 type Call = (caller: Caller) => Promise<unknown>;
 const input = { name: "Rex", categoryId: 1n };
 const invalid = "VALIDATION_FAILED";
+const staleCause = new Problem("SERVICE_UNAVAILABLE");
 
 it.each<[name: string, scope: "read" | "write", call: Call, invalidCall: Call, code: string]>([
   ["list", "read", (caller) => list(caller, {}), (caller) => list(caller, { limit: 0 }), invalid],
@@ -36,14 +38,15 @@ it.each<[name: string, scope: "read" | "write", call: Call, invalidCall: Call, c
     const missing = scope === "read" ? "write" : "read";
     const message = `This operation needs an API key whose scope includes ${scope}.`;
     for (const refused of [call, invalidCall]) {
-      const outcome = refused({ accountId: 1n, scope: missing, isStale: true });
+      const outcome = refused({ accountId: 1n, scope: missing, staleCause });
       await expect(outcome).rejects.toMatchObject({ code: "INSUFFICIENT_SCOPE", message });
     }
     for (const allowed of [scope, "both"] as const) {
-      const caller: Caller = { accountId: 1n, scope: allowed, isStale: true };
+      const caller: Caller = { accountId: 1n, scope: allowed, staleCause };
       await expect(invalidCall(caller)).rejects.toMatchObject({ code });
-      await expect(call(caller)).rejects.toMatchObject({ code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1 });
-      await expect(call({ ...caller, isStale: false })).rejects.toThrow("reads or writes pets");
+      const unavailable = { code: "SERVICE_UNAVAILABLE", retryAfterSeconds: 1, cause: { cause: staleCause } };
+      await expect(call(caller)).rejects.toMatchObject(unavailable);
+      await expect(call({ ...caller, staleCause: undefined })).rejects.toThrow("reads or writes pets");
     }
   },
 );

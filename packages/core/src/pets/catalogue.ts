@@ -85,8 +85,9 @@ export function createCatalogue(database: Pick<Database, "run">, pages: Pick<Pet
   };
 }
 
-function refuseStaleKey({ isStale }: Caller): void {
-  if (isStale) throw databaseUnavailable(new Error("the key of the request is stale"));
+function refuseStaleKey({ staleCause }: Caller): void {
+  if (staleCause === undefined) return;
+  throw databaseUnavailable(new Error("the key of the request could not be checked again", { cause: staleCause }));
 }
 
 /** Identifiers begin at 1. Throws INVALID_CURSOR. */

@@ -22,7 +22,7 @@ export interface OpenCatalogue extends Disposable {
   readonly pages: PetPages;
 }
 
-const caller: Caller = { accountId: 1n, scope: "both", isStale: false };
+const caller: Caller = { accountId: 1n, scope: "both", staleCause: undefined };
 
 interface Options {
   readonly log?: Log;

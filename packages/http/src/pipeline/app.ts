@@ -180,9 +180,11 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     return refuse(request, result, ticket, resource);
   }
 
+  /** A dependency that is unavailable or busy is no fault of ours, and in an outage every request has such a line. */
   function logFault({ id }: HttpRequest, { status, code, cause }: Problem): void {
     if (status < 500 || cause === undefined) return;
-    log.error({ requestId: id, code, error: cause }, "request failed");
+    const level = code === "SERVICE_UNAVAILABLE" ? "warn" : "error";
+    log[level]({ requestId: id, code, error: cause }, "request failed");
   }
 
   const app = express();
