@@ -26,6 +26,37 @@ describe("an account", () => {
     expect(await accounts.setPlan({ name, plan: "pro" })).toEqual({ ...account, plan: "pro" });
     expect(await accounts.setPlan({ name: "nobody", plan: "pro" })).toBeUndefined();
   });
+
+  it("gets another name, unless another account has it, and stays the same otherwise", async () => {
+    const [{ account, key }, { account: other }] = [await issueKey(), await issueKey()];
+    const name = `${account.name} and sons`;
+    expect(await accounts.rename(account.name, other.name)).toBe("taken");
+    expect(await accounts.rename(account.name, name)).toEqual({ ...account, name });
+    expect(await accounts.rename(account.name, name)).toBeUndefined();
+    expect(await keys.list(account.id)).toEqual([key]);
+  });
+
+  it("is deleted with its keys, and their rotations and idempotency keys, but not with its pets", async () => {
+    const { account, key } = await issueKey();
+    await keys.rotate({ id: key.id, ...newKey(), graceMs });
+    await execute(`with pet as (insert into pets (name, category_id, status) values ('Rex', 1, 'sold') returning id)
+      insert into idempotency_keys select ${account.id}, 'once', '', id, now() from pet`);
+    await keys.revokeAll(account.id);
+    expect(await accounts.delete(account.id)).toEqual(account);
+    expect(await accounts.delete(account.id)).toBeUndefined();
+    expect(await keys.list(account.id)).toEqual([]);
+    expect(await execute(`select from idempotency_keys where account_id = ${account.id}`)).toEqual([]);
+    expect(await execute("select name from pets")).toEqual([{ name: "Rex" }]);
+  });
+
+  it("is not deleted while one of its keys works", async () => {
+    const { account, key } = await issueKey({ expiresAt: time });
+    const second = await keys.add({ accountId: account.id, ...newKey() });
+    await keys.revoke(second.id);
+    expect(await accounts.delete(account.id)).toBeUndefined();
+    await keys.expire(key.id, { inMs: 0 });
+    expect(await accounts.delete(account.id)).toEqual(account);
+  });
 });
 
 describe("a rotation", () => {

@@ -52,6 +52,8 @@ describe("the audit log", () => {
     await keys.liftBan(unknownId);
     await accounts.create({ name: account.name, plan: "pro" });
     await accounts.resume(account.name);
+    await accounts.rename(account.name, account.name);
+    await accounts.delete(unknownId);
     expect(await listAuditEntries(database, { limit: 100 })).toEqual(before);
   });
 
@@ -64,11 +66,20 @@ describe("the audit log", () => {
     expect(await keys.find(key.id)).toEqual(key);
   });
 
-  it("keeps the entries of a deleted account", async () => {
-    const { accountId } = (await issueKey()).key;
-    await execute(`delete from accounts where id = ${accountId}`);
-    const [entry] = await listAuditEntries(database, { accountId, limit: 1 });
-    expect(entry).toMatchObject({ action: "key issue", accountId });
-    expect(entry).not.toHaveProperty("accountName");
+  it("keeps the entries of an account that is renamed and deleted", async () => {
+    const { account, key } = await issueKey();
+    const { accountId } = key;
+    await accounts.rename(account.name, "another name");
+    await keys.revoke(key.id);
+    await accounts.delete(accountId);
+    const entries = await listAuditEntries(database, { accountId, limit: 20 });
+    expect(entries).toMatchObject([
+      { action: "account delete", accountId, details: { name: "another name", plan: "free" } },
+      { action: "key revoke", keyId: key.id },
+      { action: "account rename", details: { name: "another name" } },
+      { action: "key issue", keyId: key.id },
+      { action: "account create", details: { name: account.name } },
+    ]);
+    for (const entry of entries) expect(entry).not.toHaveProperty("accountName");
   });
 });

@@ -100,9 +100,12 @@ const changes: Readonly<Record<string, (issued: Awaited<ReturnType<typeof issueK
   "free, both, website": ({ record }) => changing.keys.change(record.id, { name: "website" }),
   "free, both, ending": ({ record }) =>
     changing.keys.rotate({ id: record.id, text: mintApiKey("live", randomBytes), graceMs: 24 * hourMs }),
-  // An operator makes these in psql.
+  // An operator makes this one in psql.
   "pro, both": ({ name }) => database.execute(`update accounts set plan = 'pro' where name = '${name}'`),
-  API_KEY_INVALID: ({ name }) => database.execute(`delete from accounts where name = '${name}'`),
+  API_KEY_INVALID: async ({ record }) => {
+    await changing.keys.revoke(record.id);
+    await changing.accounts.delete(record.accountId);
+  },
 };
 
 describe("a pet that an operator changes or deletes in SQL", () => {

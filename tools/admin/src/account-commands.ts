@@ -1,7 +1,7 @@
 import { type Account, limitsOf, type NewAccount, type Plan, planNames } from "@petstore/core";
 import { Argument, type Command, Option } from "commander";
 import { checkName, wholeNumber } from "./arguments.js";
-import { findAccount, noSuchAccount, Refusal, type Run } from "./command-context.js";
+import { findAccount, noSuchAccount, type OpenedDatabase, Refusal, type Run } from "./command-context.js";
 import { keyFields } from "./key-commands.js";
 import { type Fields, recordOutput, tableOutput } from "./output.js";
 
@@ -19,7 +19,7 @@ export function addAccountCommands(program: Command, run: Run): void {
       run(async ({ accounts }) => {
         checkName(name);
         const created = await accounts.create(planned(name, options.plan, options));
-        if (created === undefined) throw new Refusal("An account with this name exists already.");
+        if (created === undefined) throw nameIsTaken();
         return recordOutput(fields(created));
       }),
     );
@@ -54,6 +54,33 @@ export function addAccountCommands(program: Command, run: Run): void {
       }),
     );
 
+  account
+    .command("rename <name> <new-name>")
+    .description("give an account another name; its id, keys and counts stay")
+    .action((name: string, newName: string) =>
+      run(async (opened) => {
+        checkName(newName);
+        const renamed = await opened.accounts.rename(name, newName);
+        if (renamed === "taken") throw nameIsTaken();
+        return recordOutput(fields(renamed ?? (await findAccount(opened, name))));
+      }),
+    );
+
+  account
+    .command("delete <name>")
+    .description("delete an account with its keys; refused while a key works. Its pets and the audit log stay")
+    .option("--force", "revoke the keys that still work, and then delete the account", false)
+    .action((name: string, { force }: { force: boolean }) =>
+      run(async (opened) => {
+        const { id } = await findAccount(opened, name);
+        const deletedKeys = (await opened.keys.list(id)).length;
+        if (force) await opened.keys.revokeAll(id);
+        const deleted = await opened.accounts.delete(id);
+        if (deleted === undefined) throw await whyNotDeleted(opened, id);
+        return recordOutput({ ...fields(deleted), deletedKeys });
+      }),
+    );
+
   for (const [change, description] of [
     ["suspend", "refuse every request with a key of the account, until account resume"],
     ["resume", "end the suspension of an account"],
@@ -68,6 +95,17 @@ export function addAccountCommands(program: Command, run: Run): void {
         }),
       );
   }
+}
+
+function nameIsTaken(): Refusal {
+  return new Refusal("An account with this name exists already.");
+}
+
+async function whyNotDeleted({ accounts }: OpenedDatabase, id: bigint): Promise<Refusal> {
+  if ((await accounts.find(id)) === undefined) return noSuchAccount();
+  return new Refusal(
+    "Keys of this account still work; petstore key list shows them. Revoke them first, or give --force to revoke them now.",
+  );
 }
 
 function withLimits(command: Command): Command {

@@ -29,6 +29,25 @@ describe("petstore account", () => {
     expect(printed).toMatch(new RegExp(`^id +1\nname +shop\nplan +free[^]*\n\nkeys\nid  name  prefix .*\n${id} .*$`));
   });
 
+  it("rename shows the account with its new name, even if it has this name already", async () => {
+    const { id } = await json("account create kenel");
+    expect(await json("account rename kenel stable")).toMatchObject({ id, name: "stable" });
+    expect(await json("account rename stable stable")).toMatchObject({ id, name: "stable" });
+  });
+
+  it("delete refuses while a key works, unless it may revoke the key", async () => {
+    const { id } = await json("account create farm");
+    await json("key issue farm");
+    const complained = expect.stringContaining("Keys of this account still work");
+    expect(await petstore("account delete farm")).toMatchObject({ exitCode: 1, printed: "", complained });
+    expect(await json("account delete farm --force")).toMatchObject({ id, name: "farm", deletedKeys: 1 });
+    const [first, second, third] = await json("audit --limit 3");
+    const account = `(deleted, id ${id})`;
+    expect(first).toMatchObject({ action: "account delete", account, details: { name: "farm" } });
+    expect(second).toMatchObject({ action: "key revoke-all", account, details: { revokedAt: expect.any(String) } });
+    expect(third).toMatchObject({ action: "key issue", account });
+  });
+
   it("suspend and resume show since when an account is suspended, and keep the first time", async () => {
     const { suspendedAt } = await json("account suspend clinic");
     expect(Date.parse(suspendedAt)).not.toBeNaN();

@@ -140,7 +140,7 @@ it.each([
 });
 
 describe("a command that cannot be done", async () => {
-  const { json, petstore } = await useDatabase("migrate", "account create shop");
+  const { json, petstore } = await useDatabase("migrate", "account create shop", "account create demo");
 
   it.each([
     ["account create shop", "An account with this name exists already."],
@@ -148,6 +148,11 @@ describe("a command that cannot be done", async () => {
     ["account create half --plan enterprise --per-day 5", "give both"],
     ["account create small --plan pro --per-minute 5 --per-day 9", "Only the Enterprise plan"],
     ["account set-plan nobody pro", "No account has this name"],
+    ["account rename shop demo", "An account with this name exists already."],
+    ["account rename nobody other", "No account has this name"],
+    ["account rename shop a\nb", "control"],
+    ["account delete nobody", "No account has this name"],
+    ["account delete nobody --force", "No account has this name"],
     ["account show nobody", "No account has this name"],
     ["key change 1", "Give --name, --scope, or both."],
     ["key expire 99", "No key has this id"],

@@ -1,5 +1,6 @@
 import { type AliasedRawBuilder, sql } from "kysely";
 import type { Database } from "../database/database.js";
+import { sqlState } from "../database/database-errors.js";
 import { runUnprepared } from "../database/run-unprepared.js";
 import { type Query, queryBuilder, type Row } from "../database/statement.js";
 import type { Tables } from "../database/tables.js";
@@ -36,6 +37,14 @@ export interface AccountRepository {
   suspend(name: string): Promise<Account | undefined>;
   /** Ends the suspension. `undefined` if no account has this name, or the account is not suspended. */
   resume(name: string): Promise<Account | undefined>;
+  /** `taken` if another account has the new name. `undefined` if no account has the old one, or if both are the same. */
+  rename(name: string, newName: string): Promise<Account | "taken" | undefined>;
+  /**
+   * Deletes the account with its keys and idempotency keys. Its pets and its entries in the audit log stay. Resolves with the
+   * account as it was; `undefined` if there is none, or if one of its keys still works. A key that is issued at the same
+   * moment may be deleted too.
+   */
+  delete(id: bigint): Promise<Account | undefined>;
 }
 
 export function createAccountRepository(database: Pick<Database, "run">, actor: string): AccountRepository {
@@ -66,8 +75,28 @@ export function createAccountRepository(database: Pick<Database, "run">, actor: 
       run("account suspend", update(name).set({ suspended_at: sql`now()` }).where("suspended_at", "is", null)),
     resume: (name) =>
       run("account resume", update(name).set({ suspended_at: null }).where("suspended_at", "is not", null)),
+    async rename(name, newName) {
+      try {
+        return await run("account rename", update(name).set({ name: newName }).where("name", "<>", newName));
+      } catch (error) {
+        if (sqlState(error) === uniqueViolation) return "taken";
+        throw error;
+      }
+    },
+    delete: (id) =>
+      run(
+        "account delete",
+        queryBuilder.deleteFrom("accounts").where("id", "=", id).where(hasNoWorkingKey).returning(accountColumns),
+      ),
   };
 }
+
+const uniqueViolation = "23505";
+
+const hasNoWorkingKey = sql<boolean>`not exists (
+  select from api_keys
+  where account_id = accounts.id and revoked_at is null and coalesce(expires_at > now(), true)
+)`;
 
 /** Tests one limit only, because the schema lets an account have both limits or neither. */
 export const customLimitsColumn: AliasedRawBuilder<CustomLimits | null, "customLimits"> = sql<CustomLimits | null>`

@@ -16,7 +16,7 @@ export interface AuditEntry {
   readonly accountName?: string;
   /** Absent if the change is to the account itself. */
   readonly keyId?: bigint;
-  /** Fields of the account or the key after the change. */
+  /** Fields of the account or the key after the change, or before its deletion. */
   readonly details: Readonly<Record<string, unknown>>;
 }
 
@@ -47,7 +47,7 @@ interface AuditedChange<Changed> {
   readonly subject: "account" | "key";
   readonly action: string;
   readonly actor: string;
-  /** Returns the rows after the change. */
+  /** Returns the rows after the change, or the deleted rows. */
   readonly change: Query<Row<Changed>>;
   /** Common table expressions that `change` reads. A comma follows each of them. */
   readonly before?: RawBuilder<unknown> | undefined;

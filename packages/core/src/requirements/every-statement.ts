@@ -76,6 +76,8 @@ async function repositoryStatements(): Promise<NamedSql[]> {
     setPlan: () => accounts.setPlan({ name: "", plan: "free" }),
     suspend: () => accounts.suspend(""),
     resume: () => accounts.resume(""),
+    rename: () => accounts.rename("", ""),
+    delete: () => accounts.delete(id),
   };
   const ofKeys: Record<keyof KeyRepository, () => Promise<unknown>> = {
     add: () => keys.add({ accountId: id, text }),
