@@ -73,14 +73,18 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
   key
     .command("rotate <id>")
     .description("replace a key by a new one with the same mode, name and scope; a ban holds for both")
-    .requiredOption(
+    .option(
       "--grace <duration>",
-      "how long the old key continues to work, such as 24h; at most until it expires",
+      "required: how long the old key continues to work, such as 24h; at most until it expires",
       duration,
     )
     .option(...expiresOption(context))
-    .action((id: string, { grace, expires }: { grace: number; expires?: Date }) =>
-      run(async ({ keys }) => {
+    .action((id: string, { grace, expires }: { grace?: number; expires?: Date }, command: Command) => {
+      // Commander's own message about a required option has no example.
+      if (grace === undefined) {
+        command.error("error: say how long the old key continues to work, such as --grace 24h", { exitCode: 2 });
+      }
+      return run(async ({ keys }) => {
         const current = await keys.find(keyId(id));
         if (current !== undefined) refuseReplaced(current, await keys.list(current.accountId), context.now());
         // A key of an earlier version has no prefix; those were nearly all live keys.
@@ -105,8 +109,8 @@ export function addKeyCommands(program: Command, run: Run, context: CommandConte
           replaced: `key ${replaced.id}, which ends ${replaced.endsAt}`,
         });
         return { text: lines, json: { ...fresh, replaced } };
-      }),
-    );
+      });
+    });
 
   key
     .command("revoke [id]")

@@ -33,6 +33,13 @@ it.each([
   expect(complained).toMatch(/help|Usage/);
 });
 
+it("shows an example of a duration if a rotation has none", async () => {
+  const { complained } = await runCommand("key rotate 1", {});
+  expect(complained).toBe(
+    "error: say how long the old key continues to work, such as --grace 24h\n(--help shows the commands and options)",
+  );
+});
+
 it("prints why a command failed as JSON on standard error, with --json", async () => {
   for (const commandLine of ["--json account list", "account list --json"]) {
     const { exitCode, printed, complained } = await runCommand(commandLine, {});
