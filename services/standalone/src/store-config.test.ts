@@ -13,12 +13,19 @@ it.each(["127.0.0.1", "::1", "localhost"])("warns root that listens on %s", (hos
 });
 
 it.each(["0.0.0.0", "::", "192.0.2.1"])("refuses root that would listen on %s", (host) => {
-  expect(() => warningFor(0, { HOST: host })).toThrow(`does not listen on ${host} as root`);
+  const another = `or as another user, such as su USER -c 'HOST=${host} npm start'.`;
+  const message = `The pet store does not listen on ${host} as root: start it with HOST=127.0.0.1, ${another}`;
+  expect(() => warningFor(0, { HOST: host })).toThrow(message);
+});
+
+it("says to root that a name is no address", () => {
+  const message = "HOST=nosuch is no address. For root, it must be 127.0.0.1 or ::1.";
+  expect(() => warningFor(0, { HOST: "nosuch" })).toThrow(message);
 });
 
 it("refuses root that would show its metrics to other machines", () => {
   const environment = { METRICS_PORT: "9464", METRICS_HOST: "0.0.0.0" };
-  expect(() => warningFor(0, environment)).toThrow("or with METRICS_HOST=127.0.0.1.");
+  expect(() => warningFor(0, environment)).toThrow("start it with METRICS_HOST=127.0.0.1, ");
 });
 
 it.each([

@@ -1,3 +1,4 @@
+import { isIP } from "node:net";
 import { type Config, type HttpConfig, isLoopback, readConfig } from "@petstore/core";
 import { dataDirectory } from "@petstore/embedded-postgres";
 
@@ -40,8 +41,11 @@ function checkUser(userId: number | undefined, { host, metricsHost }: HttpConfig
   if (userId !== 0) return undefined;
   for (const [name, address] of Object.entries({ HOST: host, METRICS_HOST: metricsHost })) {
     if (isLoopback(address)) continue;
+    if (isIP(address) === 0)
+      throw new Error(`${name}=${address} is no address. For root, it must be 127.0.0.1 or ::1.`);
     throw new Error(
-      `The pet store does not listen on ${address} as root: start it as another user, or with ${name}=127.0.0.1.`,
+      `The pet store does not listen on ${address} as root: start it with ${name}=127.0.0.1, ` +
+        `or as another user, such as su USER -c '${name}=${address} npm start'.`,
     );
   }
   return "Warning: the pet store runs as root and needs no rights: start it as another user.";
