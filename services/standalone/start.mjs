@@ -14,7 +14,16 @@ const options = readOptions("npm start");
 stopWithNpm();
 buildIfChanged();
 setEnvironment(options);
-await import("./dist/main.js");
+await import("./dist/main.js").catch(explainFileLimit);
+
+/** If no file can be opened any more, Node.js says that a module does not exist. */
+function explainFileLimit(error) {
+  const { soft } = process.report.getReport().userLimits?.open_files ?? {};
+  if (!(soft < 1_024)) throw error;
+  const advice = `This user may open only ${soft} files, which is too few: run ulimit -n 4096 first.`;
+  process.stderr.write(`The pet store cannot be loaded: ${error.message}\n${advice}\n`);
+  process.exit(1);
+}
 
 /** This file and its imports must load in Node.js 18, so that this message appears. */
 function refuseOldNode() {

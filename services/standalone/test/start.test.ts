@@ -73,6 +73,19 @@ describe("`npm start`", () => {
     expect(start().output).toBe("serving\n");
   });
 
+  it("says how to raise a limit of open files that is too low to load the store", async () => {
+    await write("bin/npx", `${fakeNpx}echo 'import "petstore-none"' > services/standalone/dist/main.js\n`);
+    const advice = "This user may open only 256 files, which is too few: run ulimit -n 4096 first.\n";
+    const missing = "Cannot find package 'petstore-none'";
+    const few = start({ openFiles: 256 });
+    expect(few.exitCode).toBe(1);
+    expect(few.output).toMatch(new RegExp(`The pet store cannot be loaded: ${missing}.*\\n${advice}$`));
+    const many = start();
+    expect(many.exitCode).toBe(1);
+    expect(many.output).toContain(missing);
+    expect(many.output).not.toContain("too few");
+  });
+
   it("prints why a build failed, does not serve, and builds again at the next start", async () => {
     await write("fails-to-build");
     for (let attempt = 0; attempt < 2; attempt++) {
@@ -141,14 +154,17 @@ interface Start {
   readonly environment?: Readonly<Record<string, string>>;
   /** The version of Node.js that it sees. */
   readonly version?: string;
+  /** The limit of open files. */
+  readonly openFiles?: number;
 }
 
 /** Runs `start.mjs` in the checkout. */
-function start({ words = "", environment, version = process.versions.node }: Start = {}) {
+function start({ words = "", environment, version = process.versions.node, openFiles }: Start = {}) {
   const versions = JSON.stringify({ ...process.versions, node: version });
   const pretend = `data:text/javascript,Object.defineProperty(process, "versions", { value: ${versions} })`;
   const args = ["--import", pretend, "services/standalone/start.mjs", ...words.split(" ").filter(Boolean)];
-  const { status, stdout, stderr } = spawnSync(process.execPath, args, {
+  const limit = openFiles === undefined ? "" : `ulimit -n ${openFiles} && `;
+  const { status, stdout, stderr } = spawnSync("sh", ["-c", `${limit}exec "$0" "$@"`, process.execPath, ...args], {
     cwd: root,
     encoding: "utf8",
     env: { PATH: `${join(root, "bin")}:${process.env.PATH}`, ...environment },
