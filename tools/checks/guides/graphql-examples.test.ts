@@ -20,6 +20,7 @@ const examples = await readExamples();
 
 const store = await shared(startStandaloneStore());
 const database = await shared(openStoreDatabase(store.databaseUrl));
+const allNames = Array.from({ length: 250 }, (_, index) => `pet ${index + 1}`);
 // Three pages.
 const insert =
   "insert into pets (name, category_id, status) select 'pet ' || n, n, 'available' from generate_series(1, 250) n";
@@ -58,8 +59,29 @@ describe.each(["list-with-apollo", "list-with-urql"])("%s in a browser", (name) 
   it("lists all pages with a key of the scope `read`", async () => {
     const { key } = await database.issueKey({ scope: "read", customLimits: { perMinute: 3, perDay: 1_000 } });
     const { names, logged } = await listInBrowser(name, `${store.origin}/graphql`, key);
-    expect(names).toEqual(Array.from({ length: 250 }, (_, index) => `pet ${index + 1}`));
+    expect(names).toEqual(allNames);
     expect(logged).toEqual([]);
+  });
+
+  it("loads only the new pets when it lists again after a create", async () => {
+    const bodies: string[] = [];
+    await using server = await openProxy((body) => {
+      bodies.push(body);
+      return forward(body);
+    });
+    const create = "insert into pets (name, category_id, status) values ('new', 1, 'available') returning id";
+    const { names, logged } = await listInBrowser(name, server.url, (await database.issueKey()).key, async (list) => {
+      await list();
+      expect(await list()).toEqual(allNames);
+      const [created] = (await database.execute(create)) as { id: string }[];
+      const lists = [await list(), await list()];
+      await database.execute(`delete from pets where id = ${created?.id}`);
+      return lists;
+    });
+    expect(names).toEqual(Array(2).fill([...allNames, "new"]));
+    expect(logged).toEqual([]);
+    // Three pages, and one request for each further call.
+    expect(bodies).toHaveLength(3 + 3);
   });
 
   it("lists nothing and says why, with a key that may not list", async () => {
@@ -162,8 +184,15 @@ async function openProject(url: string, key: string) {
   return project;
 }
 
-/** Bundles the example as Vite does, and calls its function with the globals of a browser. */
-async function listInBrowser(name: string, url: string, key: string) {
+type ListNames = () => Promise<string[]>;
+
+/** Bundles the example as Vite does, and uses its function with the globals of a browser. */
+async function listInBrowser(
+  name: string,
+  url: string,
+  key: string,
+  use: (listNames: ListNames) => Promise<unknown> = (listNames) => listNames(),
+) {
   await using project = await openProject(url, key);
   await using build = await rolldown({
     input: join(project.path, `${name}.js`),
@@ -174,8 +203,8 @@ async function listInBrowser(name: string, url: string, key: string) {
   const logged: unknown[][] = [];
   const console = { error: (...words: unknown[]) => logged.push(words) };
   const context = createContext({ ...webPlatform, console });
-  const names: unknown = await runInContext(`${output[0].code}; example.listNames()`, context);
-  return { names, logged };
+  const listNames: ListNames = runInContext(`${output[0].code}; example.listNames`, context);
+  return { names: await use(listNames), logged };
 }
 
 interface ProxyAnswer {
