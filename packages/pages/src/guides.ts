@@ -16,6 +16,15 @@ export function readGuides(folder: string): readonly Guide[] {
     .map((link) => ({ ...link, markdown: readFileSync(new URL(`../../../${link.file}`, import.meta.url), "utf8") }));
 }
 
+/** The images of a guide, by their paths: they are beside its Markdown file, and beside its page. */
+export function imagesOf({ path, file, markdown }: Guide): readonly (readonly [path: string, content: Buffer])[] {
+  const names = [...markdown.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)].map(([, name = ""]) => name);
+  return names.map((name) => {
+    const content = readFileSync(new URL(`../../../${dirname(file)}/${name}`, import.meta.url));
+    return [`${dirname(path)}/${name}`, content];
+  });
+}
+
 export function guidePage(guide: Guide): Page {
   const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
   return {

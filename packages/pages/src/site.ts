@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { writeCompressedFile } from "./compressed-file.js";
 import { type Page, renderPage } from "./frame.js";
-import { guidePage, readGuides } from "./guides.js";
+import { guidePage, imagesOf, readGuides } from "./guides.js";
 import { notFoundPage } from "./not-found-page.js";
 
 export interface Site {
@@ -15,9 +15,9 @@ export interface Site {
 type NamedFile = readonly [name: string, content: string | Buffer];
 
 /**
- * Empties the folder, and writes the files that a service serves: its pages, its guides as pages and as Markdown, the page for
- * unknown paths, and the scripts, style sheets and icons that the pages load. `index.html` is the page at `/`, and
- * `usage.html` is the page at `/usage`. Each file has its compressed forms beside it.
+ * Empties the folder, and writes the files that a service serves: its pages, its guides as pages and as Markdown with their
+ * images, the page for unknown paths, and the scripts, style sheets and icons that the pages load. `index.html` is the page
+ * at `/`, and `usage.html` is the page at `/usage`. Each file has its compressed forms beside it.
  */
 export async function writeSite(folder: URL, { pages, guides: guideFolder, files = {} }: Site): Promise<void> {
   const guides = [...readGuides(guideFolder), ...readGuides("packages/core")];
@@ -25,6 +25,7 @@ export async function writeSite(folder: URL, { pages, guides: guideFolder, files
   const all: readonly NamedFile[] = [
     ...allPages.map((page): NamedFile => [pageFileName(page), renderPage(page)]),
     ...guides.map(({ path, markdown }): NamedFile => [`${path.slice(1)}.md`, markdown]),
+    ...guides.flatMap(imagesOf).map(([path, content]): NamedFile => [path.slice(1), content]),
     ...(await readAssets(new URL("../browser/", import.meta.url))),
     // The compiled scripts are in `dist`.
     ...(await readAssets(new URL("./browser/", import.meta.url))),
