@@ -26,7 +26,11 @@ export function imagesOf({ path, file, markdown }: Guide): readonly (readonly [p
 }
 
 export function guidePage(guide: Guide): Page {
-  const article = renderMarkdown(guide.markdown, (href) => targetOf(href, guide));
+  const codes = readErrorCodes();
+  const article = renderMarkdown(guide.markdown, {
+    ofLink: (href) => targetOf(href, guide),
+    ofCode: (text) => (codes.has(text) ? `${errorGuide}#${text}` : undefined),
+  });
   return {
     ...guide,
     main: html`<article class="guide">${article}</article>`,
@@ -42,4 +46,12 @@ function targetOf(href: string, { file }: Guide): string | undefined {
   const { pathname, hash } = new URL(href, `file:///${file}`);
   const found = guideLinks.find((guide) => `/${guide.file}` === pathname);
   return found && `${found.path}${hash}`;
+}
+
+const errorGuide = "/docs/errors";
+
+/** The codes that have an anchor in the guide to errors. */
+function readErrorCodes(): ReadonlySet<string> {
+  const guide = readGuides("packages/core").find(({ path }) => path === errorGuide);
+  return new Set([...(guide?.markdown ?? "").matchAll(/<a id="(\w+)"/g)].map(([, code = ""]) => code));
 }

@@ -5,29 +5,56 @@ import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
-import { Marked, type Tokens } from "marked";
+import { Marked, type Token, type Tokens } from "marked";
 import { html, type Markup, trusted } from "./html.js";
 
 /** The languages of code in the guides, by the name after the fence. */
 const languages = { graphql, js: javascript, json, py: python, sh: bash, ts: typescript };
 
-/** Renders a guide: headings are links to themselves, code is highlighted, and a link without a target becomes plain text. */
-export function renderMarkdown(markdown: string, targetOf: (href: string) => string | undefined): Markup {
+/** A guide with fewer sections needs no table of contents. */
+const fewestSections = 5;
+
+export interface LinkTargets {
+  /** The address that a link leads to. A link without one becomes plain text. */
+  ofLink(href: string): string | undefined;
+  /** The address of the explanation of an error code, if the text is one. */
+  ofCode(text: string): string | undefined;
+}
+
+/**
+ * Renders a guide: headings are links to themselves, a long guide has a table of contents below its title, code is highlighted,
+ * and error codes lead to their explanation.
+ */
+export function renderMarkdown(markdown: string, targets: LinkTargets): Markup {
   const highlighter = hljs.newInstance();
   for (const [name, language] of Object.entries(languages)) highlighter.registerLanguage(name, language);
+  /** A link must not contain another one. */
+  let isInLink = false;
+  function linkText(parser: InlineParser, tokens: Token[]): Markup {
+    isInLink = true;
+    const text = trusted(parser.parseInline(tokens));
+    isInLink = false;
+    return text;
+  }
+
   const marked = new Marked({
     async: false,
     renderer: {
       link({ href, tokens }) {
-        const text = this.parser.parseInline(tokens);
-        const target = targetOf(href);
-        return target === undefined ? text : html`<a href="${target}">${trusted(text)}</a>`.markup;
+        const text = linkText(this.parser, tokens);
+        const target = targets.ofLink(href);
+        return target === undefined ? text.markup : html`<a href="${target}">${text}</a>`.markup;
       },
       heading({ depth, text, tokens }) {
-        const content = trusted(this.parser.parseInline(tokens));
+        const content = linkText(this.parser, tokens);
+        if (depth === 1) return html`<h1 id="${slugOf(text)}">${content}</h1>\n${contents(this.parser)}`.markup;
         const name = trusted(`h${depth}`);
-        const linked = depth === 1 ? content : html`<a href="#${slugOf(text)}">${content}</a>`;
-        return html`<${name} id="${slugOf(text)}">${linked}</${name}>\n`.markup;
+        return html`<${name} id="${slugOf(text)}"><a href="#${slugOf(text)}">${content}</a></${name}>\n`.markup;
+      },
+      codespan({ text }) {
+        const code = html`<code>${text}</code>`;
+        const target = isInLink ? undefined : targets.ofCode(text);
+        return target === undefined ? code.markup : html`<a href="${target}">${code}</a>`.markup;
       },
       code({ text, lang = "" }: Tokens.Code) {
         const isKnown = highlighter.getLanguage(lang) !== undefined;
@@ -38,7 +65,22 @@ export function renderMarkdown(markdown: string, targetOf: (href: string) => str
       },
     },
   });
-  return trusted(marked.parse(markdown, { async: false }));
+  const blocks = marked.lexer(markdown);
+  const sections = blocks.filter((block): block is Tokens.Heading => block.type === "heading" && block.depth === 2);
+
+  function contents(parser: InlineParser): Markup | undefined {
+    if (sections.length < fewestSections) return undefined;
+    const links = sections.map(
+      ({ text, tokens }) => html`<li><a href="#${slugOf(text)}">${linkText(parser, tokens)}</a></li>`,
+    );
+    return html`<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links}</ul></nav>\n`;
+  }
+
+  return trusted(marked.parser(blocks));
+}
+
+interface InlineParser {
+  parseInline(tokens: Token[]): string;
 }
 
 /** The anchor of GitHub, so that links to a heading work on GitHub and on this page. */
