@@ -25,6 +25,8 @@ import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
+import { createUsageCounters, type UsageCounters, type UsageStats } from "./usage/usage-counters.js";
+import { forgetUsage } from "./usage/usage-table.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
@@ -36,6 +38,8 @@ export interface Core extends AsyncDisposable {
   /** Counts requests without a valid key by client address. */
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
+  /** Counts units for the usage history. */
+  readonly usageCounters: Pick<UsageCounters, "addAdmitted" | "addRefused">;
   health(): Health;
   stats(): {
     readonly database: ConnectionCounts;
@@ -50,6 +54,7 @@ export interface Core extends AsyncDisposable {
     readonly shortenedPages: number;
     /** Bans that this instance has begun. */
     readonly bansBegun: number;
+    readonly usage: UsageStats;
   };
 }
 
@@ -69,7 +74,7 @@ interface CoreDeps {
  * Throws an error with a one-line message if the database refuses the user or the password.
  */
 export async function openCore(
-  config: Pick<Config, "database" | "quota" | "isTestStore">,
+  config: Pick<Config, "database" | "quota" | "usage" | "isTestStore">,
   deps: CoreDeps,
 ): Promise<Core> {
   const { log, now, monotonicNow = performance.now.bind(performance) } = deps;
@@ -85,6 +90,7 @@ export async function openCore(
   const keys = createKeyRepository(database, actor);
   const keyUses = createKeyUses(database, log);
   const endingKeys = createEndingKeys(database, log);
+  const usageCounters = createUsageCounters(database, log);
   const authenticator = createAuthenticator({ keys: { findByDigest }, monotonicNow, isTestStore: config.isTestStore });
   const settledIds = openSettledIds({
     database,
@@ -97,13 +103,26 @@ export async function openCore(
   const listener = listen();
   await Promise.all([listener?.first, settledIds.first]);
   let isDisposed = false;
-  const cleanUp = setInterval(() => {
-    forgetIdempotencyKeys(database).catch((error: unknown) => {
-      // The database was closed while the clean-up was running.
-      if (isDisposed) return;
-      log.warn({ error }, "could not delete old idempotency keys; the next attempt follows in a minute");
-    });
-  }, cleanUpIntervalMs).unref();
+  const cleanUps = [
+    cleanUpRegularly("idempotency keys", () => forgetIdempotencyKeys(database)),
+    cleanUpRegularly("usage", () => forgetUsage(database, config.usage.retentionDays)),
+  ];
+
+  function cleanUpRegularly(what: string, cleanUp: () => Promise<void>): NodeJS.Timeout {
+    let isRunning = false;
+    const run = async () => {
+      if (isRunning) return;
+      isRunning = true;
+      try {
+        await cleanUp();
+      } catch (error) {
+        // After the disposal, the database was closed while the clean-up was running.
+        if (!isDisposed) log.warn({ error }, `could not delete old ${what}; the next attempt follows in a minute`);
+      }
+      isRunning = false;
+    };
+    return setInterval(run, cleanUpIntervalMs).unref();
+  }
 
   async function findByDigest(digest: string): Promise<KeyWithLimits | undefined> {
     const key = await keys.findByDigest(digest);
@@ -139,6 +158,7 @@ export async function openCore(
     accountQuota: quotas.accounts,
     addressQuota: quotas.addresses,
     anonymousLimits: config.quota.anonymousLimits,
+    usageCounters,
     health: () => ({
       isDatabaseReachable: reachability.isReachable(),
       quotaMode: quotas.mode(),
@@ -153,10 +173,12 @@ export async function openCore(
       settledIds: settledIds.stats(),
       shortenedPages: petPages.shortened(),
       bansBegun: quotas.accounts.bansBegun(),
+      usage: usageCounters.stats(),
     }),
     async [Symbol.asyncDispose]() {
       isDisposed = true;
-      clearInterval(cleanUp);
+      for (const cleanUp of cleanUps) clearInterval(cleanUp);
+      await usageCounters[Symbol.asyncDispose]();
       keyUses[Symbol.dispose]();
       endingKeys[Symbol.dispose]();
       settledIds[Symbol.dispose]();

@@ -15,7 +15,7 @@ export {
 } from "./access/key-repository.js";
 export { type KeyScope, keyScopes } from "./access/key-scope.js";
 export { rfc3339 } from "./access/rfc3339.js";
-export { type Admission, createAdmission } from "./admission/admission.js";
+export { type Admission, type Charge, createAdmission } from "./admission/admission.js";
 export type { AdmissionMetrics, QuotaReport } from "./admission/bucket.js";
 export { type Caller, requireScope } from "./admission/caller.js";
 export type { Ticket } from "./admission/ticket.js";

@@ -45,12 +45,13 @@ export async function openService(
   // OpenTelemetry's SDK is loaded only when traces are configured.
   const tracing = config.tracing && (await import("./observability/tracing.js")).openTracing(config.tracing, log);
 
-  const { authenticator, accountQuota, addressQuota, anonymousLimits, catalogue } = core;
+  const { authenticator, accountQuota, addressQuota, anonymousLimits, usageCounters, catalogue } = core;
   const admission = createAdmission({
     authenticator,
     accountQuota,
     addressQuota,
     anonymousLimits,
+    usageCounters,
     overload,
     metrics,
     monotonicNow,

@@ -32,7 +32,7 @@ export function createGraphqlApi(
       {
         path: "/graphql",
         // The cost of an operation with several root fields is reserved when the document is read.
-        cost: 1,
+        charge: { api: "graphql" },
         GET: handle,
         POST: handle,
         mediaTypes: [jsonMediaType, graphqlMediaType],

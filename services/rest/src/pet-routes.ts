@@ -23,7 +23,7 @@ export function createPetRoutes(deps: ApiDeps): readonly Resource[] {
   return [
     {
       path: "/v1/pets",
-      cost: 1,
+      charge: { api: "rest" },
       async GET(request, { caller }) {
         const query = readListQuery(request);
         const page = await catalogue.list(caller, query);
@@ -42,7 +42,7 @@ export function createPetRoutes(deps: ApiDeps): readonly Resource[] {
     },
     {
       path: "/v1/pets/{petId}",
-      cost: 1,
+      charge: { api: "rest", operation: "getPet" },
       // Refusals have them too.
       headers: removalHeaders,
       links: [

@@ -6,12 +6,16 @@ import { Problem } from "../problem.js";
 import { remaining } from "../quota/decision.js";
 import { createLocalQuota } from "../quota/engines/local-quota.js";
 import type { Quota } from "../quota/quota.js";
-import { type Admission, createAdmission, type Refusal } from "./admission.js";
+import { dayMs } from "../quota/window.js";
+import type { CountedAs, UsagePlace } from "../usage/usage-counters.js";
+import { type Admission, type Charge, createAdmission, type Refusal } from "./admission.js";
 import type { QuotaReport } from "./bucket.js";
 import type { Ticket } from "./ticket.js";
 
 const token = mintApiKey("live", (size) => new Uint8Array(size));
 const address = "address:192.0.2.7";
+const rest: CountedAs = { api: "rest" };
+const graphql: CountedAs = { api: "graphql" };
 const record: KeyWithLimits = {
   id: 7n,
   accountId: 3n,
@@ -29,6 +33,9 @@ let stored: KeyWithLimits | undefined;
 let isDatabaseReachable: boolean;
 let overload: { reason: string | undefined };
 let counted: string[];
+/** The units and refusals of the usage history, by key, hour and operation. */
+let usage: Record<string, { admitted: number; refused: number }>;
+let isUsageFull: boolean;
 let accountQuota: Quota;
 let admission: Admission;
 
@@ -38,6 +45,8 @@ beforeEach(() => {
   isDatabaseReachable = true;
   overload = { reason: undefined };
   counted = [];
+  usage = {};
+  isUsageFull = false;
   open(createLocalQuota({ now: () => nowMs }));
 });
 
@@ -53,6 +62,15 @@ function open(quota: Quota): void {
     accountQuota,
     addressQuota: createLocalQuota({ now: () => nowMs }),
     anonymousLimits: { perMinute: 2, perDay: 100 },
+    usageCounters: {
+      addAdmitted(place, units) {
+        if (!isUsageFull) usageAt(place).admitted += units;
+        return !isUsageFull;
+      },
+      addRefused(place) {
+        usageAt(place).refused += 1;
+      },
+    },
     overload,
     metrics: {
       decided: (bucket, _mode, outcome) => counted.push(`${bucket} ${outcome}`),
@@ -62,14 +80,22 @@ function open(quota: Quota): void {
   });
 }
 
-async function admitted(cost: 0 | 1 = 1): Promise<Ticket> {
-  const outcome = await admission.admit({ token, address }, cost);
+function usageAt({ keyId, atMs, countedAs: { api, operation } }: UsagePlace) {
+  const hour = new Date(atMs).toISOString().slice(0, 13);
+  const place = [keyId, hour, api, operation].join(" ").trim();
+  const found = usage[place] ?? { admitted: 0, refused: 0 };
+  usage[place] = found;
+  return found;
+}
+
+async function admitted(charge: Charge = rest): Promise<Ticket> {
+  const outcome = await admission.admit({ token, address }, charge);
   if (outcome.outcome === "refused") throw outcome.problem;
   return outcome;
 }
 
-async function refused(sent: string | Problem = token, cost: 0 | 1 = 1): Promise<Refusal> {
-  const outcome = await admission.admit({ token: sent, address }, cost);
+async function refused(sent: string | Problem = token, charge: Charge = rest): Promise<Refusal> {
+  const outcome = await admission.admit({ token: sent, address }, charge);
   if (outcome.outcome === "admitted") throw new Error("the request was admitted");
   return outcome;
 }
@@ -107,17 +133,17 @@ describe("a request with a valid key", () => {
   });
 
   it("costs nothing if its route is free, and its quota is read once a second", async () => {
-    expect(leftOf(await admitted(0))).toBe(10);
+    expect(leftOf(await admitted("free"))).toBe(10);
     await admitted();
-    expect(leftOf(await admitted(0))).toBe(10);
+    expect(leftOf(await admitted("free"))).toBe(10);
     nowMs += 1_001;
-    expect(leftOf(await admitted(0))).toBe(9);
-    await expect((await admitted(0)).extend(2)).rejects.toThrow("holds no unit");
+    expect(leftOf(await admitted("free"))).toBe(9);
+    await expect((await admitted("free")).extend(2)).rejects.toThrow("holds no unit");
   });
 
   it("is refused with 403 while its account is suspended, and costs a unit unless its route is free", async () => {
     stored = { ...record, accountSuspendedAt: new Date(0) };
-    expect([codeOf(await refused()), codeOf(await refused(token, 0))]).toEqual([
+    expect([codeOf(await refused()), codeOf(await refused(token, "free"))]).toEqual([
       "ACCOUNT_SUSPENDED",
       "ACCOUNT_SUSPENDED",
     ]);
@@ -149,7 +175,7 @@ describe("a request without a valid key", () => {
     ["no key", new Problem("API_KEY_MISSING"), "API_KEY_MISSING"],
     ["a malformed key", "pets_live_0", "API_KEY_INVALID"],
   ])("with %s gets 401 and is counted by its address, and then 429", async (_what, sent, code) => {
-    expect([await refused(sent), await refused(sent, 0), await refused(sent)].map(codeOf)).toEqual([
+    expect([await refused(sent), await refused(sent, "free"), await refused(sent)].map(codeOf)).toEqual([
       code,
       code,
       "RATE_LIMIT_EXCEEDED",
@@ -251,5 +277,94 @@ describe("a ticket", () => {
     change({ ...ending, revokedAt: new Date(0) });
     await expect(ticket.confirm()).rejects.toMatchObject({ code: "API_KEY_REVOKED" });
     expect(ticket.announcedExpiry).toBeUndefined();
+  });
+});
+
+describe("the usage history counts", () => {
+  const noon = "7 2027-01-01T12";
+  const oneShortOfMidnight = Date.UTC(2027, 0, 2) - 1;
+
+  it("each admitted request of either API, and deprecated operations apart", async () => {
+    await admitted();
+    await admitted();
+    await admitted(graphql);
+    await admitted({ ...rest, operation: "getPet" });
+    await admitted("free");
+    expect(usage).toEqual({
+      [`${noon} rest`]: { admitted: 2, refused: 0 },
+      [`${noon} graphql`]: { admitted: 1, refused: 0 },
+      [`${noon} rest getPet`]: { admitted: 1, refused: 0 },
+    });
+  });
+
+  it("the units of an extension and a refund, so that the sum is what the account has used", async () => {
+    const ticket = await admitted(graphql);
+    await ticket.extend(4);
+    const failed = await admitted(graphql);
+    await failed.extend(3);
+    await failed.refund();
+    await failed.refund();
+    expect(usage).toEqual({ [`${noon} graphql`]: { admitted: 4, refused: 0 } });
+    expect(await unitsLeft()).toBe(6);
+  });
+
+  it("one refused request for each 429, in either API and whatever its cost", async () => {
+    const ticket = await admitted(graphql);
+    for (let count = 0; count < 8; count += 1) await admitted();
+    await expect(ticket.extend(5)).rejects.toMatchObject({ code: "RATE_LIMIT_EXCEEDED" });
+    await admitted();
+    await refused();
+    await refused(token, graphql);
+    expect(usage).toEqual({
+      [`${noon} rest`]: { admitted: 9, refused: 1 },
+      [`${noon} graphql`]: { admitted: 1, refused: 2 },
+    });
+  });
+
+  it("no refusal that is neither of a limit nor of a ban, and the unit of a suspended account", async () => {
+    const ticket = await admitted(graphql);
+    await expect(ticket.extend(11)).rejects.toMatchObject({ code: "OPERATION_TOO_LARGE" });
+    change({ accountSuspendedAt: new Date(0) });
+    await refused(token, graphql);
+    await refused("pets_live_0");
+    expect(usage).toEqual({ [`${noon} graphql`]: { admitted: 2, refused: 0 } });
+  });
+
+  it("all units of a request in the hour of its admission", async () => {
+    nowMs = Date.UTC(2027, 0, 1, 13) - 1;
+    const ticket = await admitted(graphql);
+    nowMs += 1;
+    await ticket.extend(3);
+    expect(usage).toEqual({ [`${noon} graphql`]: { admitted: 3, refused: 0 } });
+    await admitted(graphql);
+    await ticket.refund();
+    expect(usage).toEqual({
+      [`${noon} graphql`]: { admitted: 0, refused: 0 },
+      "7 2027-01-01T13 graphql": { admitted: 1, refused: 0 },
+    });
+  });
+
+  it("the units of an extension in the new day that they are charged to", async () => {
+    nowMs = oneShortOfMidnight;
+    const ticket = await admitted(graphql);
+    nowMs += 1;
+    await ticket.extend(3);
+    expect(usage).toEqual({
+      "7 2027-01-01T23 graphql": { admitted: 1, refused: 0 },
+      "7 2027-01-02T00 graphql": { admitted: 3, refused: 0 },
+    });
+    expect((await accountQuota.usage({ ...who, limits: record.limits })).day).toMatchObject({
+      used: 3,
+      resetAtMs: Date.UTC(2027, 0, 2) + dayMs,
+    });
+  });
+
+  it("gives back no units that it could not count", async () => {
+    isUsageFull = true;
+    const ticket = await admitted(graphql);
+    isUsageFull = false;
+    await ticket.extend(3);
+    await ticket.refund();
+    expect(usage).toEqual({ [`${noon} graphql`]: { admitted: 0, refused: 0 } });
   });
 });

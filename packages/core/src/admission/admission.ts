@@ -13,17 +13,22 @@ import type { KeyWithAccount } from "../access/key-repository.js";
 import { Problem } from "../problem.js";
 import type { Limits } from "../quota/plan.js";
 import type { Quota, Reservation, Usage } from "../quota/quota.js";
+import type { CountedAs, UsageCounters } from "../usage/usage-counters.js";
+import { createAccountUnits, reservationOf } from "./account-units.js";
 import { type AdmissionMetrics, createBucket, type QuotaReport } from "./bucket.js";
 import { createTicket, suspensionOf, type Ticket } from "./ticket.js";
 
 export interface Admission {
-  /** A request that costs 0 shows its quota and takes no unit. One that costs 1 can be extended later. */
-  admit(arrival: Arrival, cost: 0 | 1): Promise<Ticket | Refusal>;
+  /** A free request shows its quota and takes no unit. Any other takes one, and can be extended later. */
+  admit(arrival: Arrival, charge: Charge): Promise<Ticket | Refusal>;
   /** Refuses a request that is not valid HTTP, and counts it by its address. */
   refuseMalformed(address: string, problem: Problem): Promise<Refusal>;
   /** The requests without a valid key of this address. Counts nothing. */
   addressUsage(address: string): Promise<Usage>;
 }
+
+/** Whether a request takes a unit, and under which operation the usage history counts it. */
+export type Charge = "free" | CountedAs;
 
 interface Arrival {
   /** The API key, or why the request has none. */
@@ -48,6 +53,7 @@ interface AdmissionDeps {
   readonly accountQuota: Quota;
   readonly addressQuota: Quota;
   readonly anonymousLimits: Limits;
+  readonly usageCounters: Pick<UsageCounters, "addAdmitted" | "addRefused">;
   /** Why the process cannot serve requests in time; `undefined` while it can. */
   readonly overload: { readonly reason: string | undefined };
   readonly metrics: AdmissionMetrics;
@@ -59,8 +65,9 @@ const usageKeptForMs = 1_000;
 const maxKeptUsages = 10_000;
 
 export function createAdmission(deps: AdmissionDeps): Admission {
-  const { authenticator, accountQuota, addressQuota, anonymousLimits, overload, metrics, monotonicNow } = deps;
-  const accounts = createBucket("account", accountQuota, metrics);
+  const { authenticator, accountQuota, addressQuota, anonymousLimits, usageCounters, overload } = deps;
+  const { metrics, monotonicNow } = deps;
+  const units = createAccountUnits(createBucket("account", accountQuota, metrics), accountQuota, usageCounters);
   const addresses = createBucket("address", addressQuota, metrics);
   // A changed key or account has a new record, so its quota is read again.
   const usages = new LRUCache<KeyWithLimits, Promise<Usage>>({
@@ -90,7 +97,7 @@ export function createAdmission(deps: AdmissionDeps): Admission {
   }
 
   return {
-    async admit(arrival, cost) {
+    async admit(arrival, charge) {
       const { reason } = overload;
       if (reason !== undefined) {
         metrics.shed(reason);
@@ -108,26 +115,21 @@ export function createAdmission(deps: AdmissionDeps): Admission {
       }
       const { key, announcedExpiry } = authentication;
       const suspension = suspensionOf(key);
-      const ticketDeps = { accounts, accountQuota, authenticate: () => authenticate(arrival) };
-      if (cost === 0) {
+      const ticketDeps = { units, authenticate: () => authenticate(arrival) };
+      if (charge === "free") {
         const usage = await usages.memo(key);
         if (suspension !== undefined) return refusal(suspension, usage, key, announcedExpiry);
         return createTicket(ticketDeps, authentication, usage);
       }
-      const reservation = reservationOf(key);
-      const verdict = await accounts.reserve(reservation);
+      const verdict = await units.reserve(key, charge);
       if (verdict.outcome === "refused") return refusal(verdict.problem, verdict.quota, key, announcedExpiry);
-      if (suspension !== undefined) return refusal(suspension, verdict.quota, key, announcedExpiry);
-      return createTicket(ticketDeps, authentication, verdict.quota, { reservation, admitted: verdict.quota });
+      const { held } = verdict;
+      if (suspension !== undefined) return refusal(suspension, held.admitted, key, announcedExpiry);
+      return createTicket(ticketDeps, authentication, held.admitted, held);
     },
     refuseMalformed: countByAddress,
     addressUsage,
   };
-}
-
-/** A rotated key keeps the lineage of its first key, so that a rotation does not end a ban. */
-function reservationOf({ accountId, lineage, limits }: KeyWithLimits): Reservation {
-  return { account: `${accountId}`, key: `${lineage}`, limits, cost: 1 };
 }
 
 function refusal(problem: Problem, quota: QuotaReport, key?: KeyWithAccount, announcedExpiry?: string): Refusal {

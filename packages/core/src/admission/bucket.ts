@@ -21,7 +21,7 @@ export interface Bucket {
   reserve(reservation: Reservation, receipt?: Admitted): Promise<Verdict>;
 }
 
-type Verdict =
+export type Verdict =
   | { readonly outcome: "admitted"; readonly quota: Admitted }
   | { readonly outcome: "refused"; readonly problem: Problem; readonly quota: QuotaReport };
 

@@ -1,8 +1,7 @@
 import type { Authentication, KeyWithLimits } from "../access/authenticator.js";
 import { Problem } from "../problem.js";
-import type { Admitted } from "../quota/decision.js";
-import type { Quota, Reservation } from "../quota/quota.js";
-import type { Bucket, QuotaReport } from "./bucket.js";
+import type { AccountUnits, HeldUnits } from "./account-units.js";
+import type { QuotaReport } from "./bucket.js";
 import type { Caller } from "./caller.js";
 
 /** An admitted request: who calls, and the units that the request holds. */
@@ -33,22 +32,15 @@ export interface Ticket {
 
 type AcceptedKey = Extract<Authentication, { readonly outcome: "accepted" }>;
 
-/** The units that a request holds. */
-interface Receipt {
-  readonly reservation: Reservation;
-  readonly admitted: Admitted;
-}
-
 interface TicketDeps {
-  readonly accounts: Bucket;
-  readonly accountQuota: Pick<Quota, "refund">;
+  readonly units: Pick<AccountUnits, "extend" | "refund">;
   /** Authenticates the request again. */
   readonly authenticate: () => Authentication | Promise<Authentication>;
 }
 
-/** `receipt` is absent for a request that costs nothing. */
-export function createTicket(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, receipt?: Receipt): Ticket {
-  return new AccountTicket(deps, accepted, quota, receipt);
+/** `held` is absent for a request that costs nothing. */
+export function createTicket(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, held?: HeldUnits): Ticket {
+  return new AccountTicket(deps, accepted, quota, held);
 }
 
 /** A class, because V8 creates its objects several times as fast as an object of getters and functions. */
@@ -59,25 +51,27 @@ class AccountTicket implements Ticket {
   quota: QuotaReport;
   announcedExpiry: string | undefined;
   readonly #deps: TicketDeps;
-  #held: Receipt | undefined;
+  #held: HeldUnits | undefined;
 
-  constructor(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, receipt: Receipt | undefined) {
+  constructor(deps: TicketDeps, accepted: AcceptedKey, quota: QuotaReport, held: HeldUnits | undefined) {
     this.caller = callerOf(accepted);
     this.key = accepted.key;
     this.quota = quota;
     this.announcedExpiry = accepted.announcedExpiry;
     this.#deps = deps;
-    this.#held = receipt;
+    this.#held = held;
   }
 
   async extend(cost: number): Promise<void> {
     const held = this.#held;
     if (held === undefined) throw new Error("a request that holds no unit cannot be extended");
-    const reservation = { ...held.reservation, cost };
-    const verdict = await this.#deps.accounts.reserve(reservation, held.admitted);
-    this.quota = verdict.quota;
-    if (verdict.outcome === "refused") throw verdict.problem;
-    this.#held = { reservation, admitted: verdict.quota };
+    const verdict = await this.#deps.units.extend(held, cost);
+    if (verdict.outcome === "refused") {
+      this.quota = verdict.quota;
+      throw verdict.problem;
+    }
+    this.quota = verdict.held.admitted;
+    this.#held = verdict.held;
   }
 
   async confirm(): Promise<Caller> {
@@ -95,7 +89,7 @@ class AccountTicket implements Ticket {
     const held = this.#held;
     if (held === undefined) return;
     this.#held = undefined;
-    this.quota = await this.#deps.accountQuota.refund({ ...held.reservation, receipt: held.admitted });
+    this.quota = await this.#deps.units.refund(held);
   }
 }
 

@@ -23,10 +23,16 @@ import {
 export interface Config {
   readonly database: DatabaseConfig;
   readonly quota: QuotaConfig;
+  readonly usage: UsageConfig;
   readonly http: HttpConfig;
   readonly log: LogConfig;
   /** The store holds no real data, so test keys work. */
   readonly isTestStore: boolean;
+}
+
+interface UsageConfig {
+  /** How long the usage history is kept. */
+  readonly retentionDays: number;
 }
 
 export interface HttpConfig {
@@ -128,6 +134,7 @@ const tables = {
     longestBanMs: setting("BAN_LONGEST_MS", whole(1, 604_800_000).default(defaultBanPolicy.longestBanMs)),
     memoryMs: setting("BAN_MEMORY_MS", whole(0, 2_592_000_000).default(defaultBanPolicy.memoryMs)),
   },
+  usage: { retentionDays: setting("USAGE_RETENTION_DAYS", whole(1, 3_650).default(400)) },
   shedding: {
     eventLoopDelayMs: setting("SHED_EVENT_LOOP_DELAY_MS", whole(0, 60_000).default(500)),
     databaseQueue: setting("SHED_DATABASE_QUEUE", whole(0, 1_000_000).default(1_000)),
@@ -153,8 +160,20 @@ const tables = {
 export const settings: readonly Setting<unknown>[] = Object.values(tables).flatMap((table) => Object.values(table));
 
 export function readConfig(environment: Environment): Config {
-  const { database, http, redis, quota, anonymousLimits, banPolicy, shedding, tracing, log, access, deprecation } =
-    readSettings(tables, withNewNames(environment));
+  const {
+    database,
+    http,
+    redis,
+    quota,
+    usage,
+    anonymousLimits,
+    banPolicy,
+    shedding,
+    tracing,
+    log,
+    access,
+    deprecation,
+  } = readSettings(tables, withNewNames(environment));
   if (deprecation.testClockMs !== undefined && !access.isTestStore) {
     throw unusable([
       "TEST_CLOCK must be left out: only a test store, with TEST_STORE=true, may have a clock of its own",
@@ -171,6 +190,7 @@ export function readConfig(environment: Environment): Config {
       anonymousLimits,
       redis: urls && { ...redis, urls, isCluster: isCluster || urls.length > 1 },
     },
+    usage,
     http: {
       ...http,
       maxConnectionsPerAddress,

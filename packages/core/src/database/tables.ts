@@ -48,6 +48,23 @@ export interface Tables {
     pet_id: bigint;
     created_at: Date;
   };
+  /** The units of each key in each UTC hour. */
+  usage_hours: {
+    key_id: bigint;
+    hour: Date;
+    api: "rest" | "graphql";
+    /** The deprecated operation that was called; empty for all others together. */
+    operation: string;
+    admitted: bigint;
+    /** In requests. */
+    refused: bigint;
+  };
+  /** The processes that add to `usage_hours`, and the number of the last batch of each. */
+  usage_writers: {
+    id: string;
+    batch: bigint;
+    written_at: Date;
+  };
   /** Each field of `Pet` is a column. Only these two columns differ in name or type. */
   pets: Omit<Pet, "id" | "categoryId"> & {
     id: Generated<bigint>;

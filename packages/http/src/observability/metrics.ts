@@ -177,6 +177,13 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
   add(Counter, "petstore_shortened_pages_total", shortened, () => lists().shortenedPages);
   const forgotten = "Transactions that keep an insert into pets open for so long that lists ignore it.";
   add(Gauge, "petstore_forgotten_inserts", forgotten, () => lists().settledIds.forgottenInserts);
+  const usage = () => core.stats().usage;
+  const usageRows = "Rows of the usage history that this instance has added to.";
+  add(Counter, "petstore_usage_rows_written_total", usageRows, () => usage().rowsWritten);
+  const usageFailures = "Failed writes of the usage history. Their counts stay in memory and are written later.";
+  add(Counter, "petstore_usage_write_failures_total", usageFailures, () => usage().failedWrites);
+  const usageDropped = "Units and refusals missing in the usage history, because too many counts were unwritten.";
+  add(Counter, "petstore_usage_dropped_total", usageDropped, () => usage().dropped);
   const dropped = "Lines dropped because standard output could not be written fast enough, or at all.";
   add(Counter, "petstore_log_lines_dropped_total", dropped, droppedLogLines);
 }

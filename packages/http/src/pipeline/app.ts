@@ -149,18 +149,18 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     const answerFile = findFile(request);
     if (answerFile !== undefined) return { name: "static", respond: answerFile };
     const respond = (outcome: Outcome) =>
-      respondWithKey(request, outcome, { cost: 1 }, () => ({ problem: new Problem("ROUTE_NOT_FOUND") }));
+      respondWithKey(request, outcome, { charge: unknownPath }, () => ({ problem: new Problem("ROUTE_NOT_FOUND") }));
     return { name: "unmatched", respond };
   }
 
   async function respondWithKey(
     request: HttpRequest,
     outcome: Outcome,
-    resource: Pick<Resource, "cost" | "problemBody">,
+    resource: Pick<Resource, "charge" | "problemBody">,
     call: (ticket: Ticket) => ReturnType<typeof callHandler>,
   ): Promise<Answer> {
     const arrival = { token: request.readToken(), address: request.addressBucket };
-    const ticket = await admission.admit(arrival, resource.cost);
+    const ticket = await admission.admit(arrival, resource.charge);
     outcome.key = ticket.key;
     if (ticket.outcome === "refused") return refuse(request, ticket, ticket, resource);
     let result: Reply | Failure;
@@ -202,6 +202,9 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   app.use((error: unknown, _req: Request, res: Response, _next: NextFunction) => giveUp(res, error));
   return app;
 }
+
+/** The balancers send unknown paths to the REST API. */
+const unknownPath = { api: "rest" } as const;
 
 function callHandler(resource: Resource, request: HttpRequest, ticket: Ticket): Promise<Reply | Failure> | Failure {
   const handler = handlerOf(resource, request.method);

@@ -6,7 +6,7 @@ import { serviceLinks } from "./service-links.js";
 /** `GET /rate_limit` needs a key and costs nothing. */
 export const rateLimitStatus: Resource = {
   path: "/rate_limit",
-  cost: 0,
+  charge: "free",
   GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks }),
 };
 

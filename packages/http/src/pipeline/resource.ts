@@ -1,4 +1,4 @@
-import type { Problem, QuotaReport, Ticket } from "@petstore/core";
+import type { Charge, Problem, QuotaReport, Ticket } from "@petstore/core";
 import type { HttpRequest } from "./http-request.js";
 import type { Failure, Reply } from "./reply.js";
 
@@ -17,8 +17,8 @@ export type Handler = (request: AcceptableRequest, ticket: Ticket) => Promise<Re
 export interface Resource {
   /** A segment in braces, as in `/v1/pets/{petId}`, can have any text. The log, the metrics and the traces show it so. */
   readonly path: string;
-  /** The units that every request reserves at its admission. */
-  readonly cost: 0 | 1;
+  /** Under which operation the unit that every request takes at its admission is counted. A `free` request takes none. */
+  readonly charge: Charge;
   readonly GET?: Handler;
   readonly POST?: Handler;
   /** The media types of the responses, the default first. Without it: JSON. A client that accepts none gets 406. */

@@ -158,4 +158,23 @@ create trigger api_keys_changed
   for each row execute function tell_key_changed();
 create index api_keys_ends on api_keys (expires_at) where revoked_at is null and expires_at is not null;
 `,
+  // The usage of each key in each hour: decisions/0028-count-usage-in-the-process.md.
+  "0007-usage-history": `
+create table usage_hours (
+  key_id bigint not null references api_keys on delete cascade,
+  hour timestamptz not null,
+  api text not null check (api in ('rest', 'graphql')),
+  operation text not null,
+  admitted bigint not null,
+  refused bigint not null,
+  primary key (key_id, hour, api, operation)
+);
+create index usage_hours_hour on usage_hours (hour);
+-- Each process adds its counts in numbered batches. Its row makes sure that no batch is added twice.
+create table usage_writers (
+  id uuid primary key,
+  batch bigint not null,
+  written_at timestamptz not null
+);
+`,
 };

@@ -74,6 +74,25 @@ create table pets (
   constraint pets_pkey PRIMARY KEY (id)
 );
 
+create table usage_hours (
+  key_id bigint not null,
+  hour timestamp with time zone not null,
+  api text not null,
+  operation text not null,
+  admitted bigint not null,
+  refused bigint not null,
+  constraint usage_hours_pkey PRIMARY KEY (key_id, hour, api, operation),
+  constraint usage_hours_key_id_fkey FOREIGN KEY (key_id) REFERENCES api_keys(id) ON DELETE CASCADE,
+  constraint usage_hours_api_check CHECK ((api = ANY (ARRAY['rest'::text, 'graphql'::text])))
+);
+
+create table usage_writers (
+  id uuid not null,
+  batch bigint not null,
+  written_at timestamp with time zone not null,
+  constraint usage_writers_pkey PRIMARY KEY (id)
+);
+
 CREATE INDEX api_keys_account_id ON public.api_keys USING btree (account_id);
 
 CREATE INDEX api_keys_ends ON public.api_keys USING btree (expires_at) WHERE ((revoked_at IS NULL) AND (expires_at IS NOT NULL));
@@ -81,6 +100,8 @@ CREATE INDEX api_keys_ends ON public.api_keys USING btree (expires_at) WHERE ((r
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 
 CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
+
+CREATE INDEX usage_hours_hour ON public.usage_hours USING btree (hour);
 
 CREATE TRIGGER accounts_changed AFTER DELETE OR UPDATE ON public.accounts FOR EACH ROW EXECUTE FUNCTION tell_account_changed();
 
