@@ -25,6 +25,7 @@ import type { QuotaMode } from "./quota/decision.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
+import { createAccountUsage, type ReadAccountUsage } from "./usage/account-usage.js";
 import { createUsageCounters, type UsageCounters, type UsageStats } from "./usage/usage-counters.js";
 import { forgetUsage } from "./usage/usage-table.js";
 
@@ -40,6 +41,7 @@ export interface Core extends AsyncDisposable {
   readonly anonymousLimits: Limits;
   /** Counts units for the usage history. */
   readonly usageCounters: Pick<UsageCounters, "addAdmitted" | "addRefused">;
+  readonly accountUsage: ReadAccountUsage;
   health(): Health;
   stats(): {
     readonly database: ConnectionCounts;
@@ -159,6 +161,7 @@ export async function openCore(
     addressQuota: quotas.addresses,
     anonymousLimits: config.quota.anonymousLimits,
     usageCounters,
+    accountUsage: createAccountUsage(database, monotonicNow),
     health: () => ({
       isDatabaseReachable: reachability.isReachable(),
       quotaMode: quotas.mode(),

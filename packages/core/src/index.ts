@@ -80,3 +80,4 @@ export type { KeyPenalty } from "./quota/penalties.js";
 export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { WindowState } from "./quota/window.js";
 export { type FoundRequirement, listRequirements } from "./requirements/requirements.js";
+export type { AccountUsage } from "./usage/account-usage.js";

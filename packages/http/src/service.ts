@@ -10,6 +10,7 @@ import { createApp } from "./pipeline/app.js";
 import { createProbes } from "./pipeline/probes.js";
 import { rateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFiles } from "./pipeline/static-files.js";
+import { createUsageHistory } from "./pipeline/usage-history.js";
 import { type Listener, listen } from "./server/listen.js";
 import { createHttpServer } from "./server/server.js";
 
@@ -60,7 +61,8 @@ export async function openService(
   const apis = createApis.map((createApi) => createApi({ catalogue, accountTurns, config, log, now }));
   const files = apis.flatMap((api) => api.files);
   const redirects = new Map(apis.flatMap((api) => Object.entries(api.redirects ?? {})));
-  const app = createApp([...apis.flatMap((api) => api.resources), rateLimitStatus], {
+  const resources = apis.flatMap((api) => api.resources);
+  const app = createApp([...resources, rateLimitStatus, createUsageHistory(core, monotonicNow)], {
     admission,
     findProbe: createProbes(admission, checkHealth, now),
     findFile: createStaticFiles(admission, files, redirects, now),

@@ -79,6 +79,8 @@ export function openRunningStore(options: RunningStoreOptions = {}) {
         const options = { ...storedKeys[kind], ...(customLimits && { customLimits }) };
         return (await storeDatabase.issueKey(options)).key;
       },
+      /** In the order of the option `services`. */
+      services,
       /** The first service with this name. */
       serviceOf,
       originOf: (name: ServiceName) => serviceOf(name).origin,

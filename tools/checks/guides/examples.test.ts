@@ -48,6 +48,7 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
     "services/rest/docs/limits.md",
     [
       /^{"plan":"free","minute":{"limit":60,"used":\d+,"remaining":\d+,"reset":\d+},"day":{.*},"bannedUntil":null,"key":{"prefix":"pets_live_\w{8}","name":null,"scope":"both","expiresAt":"[\d-]{10}T[\d:.]{12}Z"},"account":{"name":"account \w+","plan":"free"}}$/,
+      /^{"hours":\["20\S+:00:00Z",.*\],"days":\["20\d\d-\d\d-\d\d",.*\],"series":\[.*\]}$/,
     ],
   ],
   ["services/rest/docs/get-pet-removal.md", [/^Rex\n$/]],

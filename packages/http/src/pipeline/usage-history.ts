@@ -1,0 +1,55 @@
+import { type AccountUsage, type Core, Problem } from "@petstore/core";
+import { jsonReply } from "./reply.js";
+import type { Resource } from "./resource.js";
+
+/**
+ * `GET /usage/history` needs a key and costs nothing. Each key may call it once in a second. A refusal is decided here, so it
+ * is not a strike.
+ */
+export function createUsageHistory({ accountUsage }: Pick<Core, "accountUsage">, monotonicNow: () => number): Resource {
+  const isFirstInSecond = createSecondLimit(monotonicNow);
+  return {
+    path: "/usage/history",
+    charge: "free",
+    async GET(_request, { caller, key, quota }) {
+      if (!isFirstInSecond(key.id)) {
+        const message = "Each key can read the usage history once a second; wait for Retry-After.";
+        throw new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: 1 });
+      }
+      // The clock of the quota, which also decides in which hour a unit counts.
+      return jsonReply(200, bodyOf(await accountUsage(caller.accountId, quota.nowMs)));
+    },
+  };
+}
+
+/** Remembers only the keys of the present second. */
+function createSecondLimit(monotonicNow: () => number): (keyId: bigint) => boolean {
+  const keys = new Set<bigint>();
+  let second = Number.NEGATIVE_INFINITY;
+  return (keyId) => {
+    const present = Math.floor(monotonicNow() / 1_000);
+    if (present !== second) keys.clear();
+    second = present;
+    const isFirst = !keys.has(keyId);
+    keys.add(keyId);
+    return isFirst;
+  };
+}
+
+/** Key ids are strings, as in the JSON of the `petstore` command. `key` is null for the sum of the keys that are not listed. */
+function bodyOf({ hoursMs, daysMs, series }: AccountUsage): string {
+  return JSON.stringify({
+    hours: hoursMs.map((ms) => `${isoTime(ms).slice(0, 19)}Z`),
+    days: daysMs.map((ms) => isoTime(ms).slice(0, 10)),
+    series: series.map(({ key, api, hours, days }) => ({
+      key: key === undefined ? null : { id: `${key.id}`, name: key.name ?? null, prefix: key.prefix ?? null },
+      api,
+      hours,
+      days,
+    })),
+  });
+}
+
+function isoTime(ms: number): string {
+  return new Date(ms).toISOString();
+}
