@@ -81,3 +81,9 @@ export { type Limits, limitsOf, type Plan, planNames } from "./quota/plan.js";
 export type { WindowState } from "./quota/window.js";
 export { type FoundRequirement, listRequirements } from "./requirements/requirements.js";
 export type { AccountUsage } from "./usage/account-usage.js";
+export {
+  listBusiestAccounts,
+  listDeprecatedUse,
+  listUsage,
+  type UsagePeriod,
+} from "./usage/usage-reports.js";

@@ -4,11 +4,11 @@ import { type CommandContext, findAccount, Refusal, type Run } from "./command-c
 import { counterOf, missingResponses } from "./instances.js";
 import { type Fields, tableOutput } from "./output.js";
 import { newestByLineage, readAccountState } from "./penalties.js";
+import { addUsageHistoryCommands } from "./usage-history-commands.js";
 
 export function addUsageCommands(program: Command, run: Run, context: CommandContext): void {
-  program
-    .command("usage")
-    .description("how much of its limits an account has used")
+  const usage = program.command("usage").description("how much of its limits an account has used, now and before");
+  usage
     .command("show <account>")
     .description("show both windows of an account, and the bans and strikes of its keys; costs no unit")
     .addHelpText(
@@ -44,6 +44,7 @@ itself, and so does an instance whose Redis is unavailable.`,
         };
       }),
     );
+  addUsageHistoryCommands(usage, run);
 }
 
 function tableText(records: readonly (Fields & { readonly by: string })[]): string {

@@ -168,6 +168,12 @@ describe("a command that cannot be done", async () => {
     ["key revoke 1 --all shop", "Give the id of a key, or --all <account>."],
     ["key revoke 99999999999999999999", "The id of a key is a whole number"],
     ["key rotate 99 --grace 0", "No working key has this id"],
+    ["usage history", "Give the name of an account, or --key <id>."],
+    ["usage history shop --key 1", "Give the name of an account, or --key <id>."],
+    ["usage history nobody", "No account has this name"],
+    ["usage history --key 99", "No key has this id"],
+    ["usage history shop --hours 2 --days 2", "Give --hours or --days, not both."],
+    ["usage top --days 3651", "Give at most 87600 hours or 3650 days."],
     ["usage show shop", "No instance of the store is running on this database"],
   ])("%s is refused with exit code 1 and one line", async (commandLine, line) => {
     const ran = await petstore(commandLine);
