@@ -4,6 +4,7 @@ import { byId, codeLink, element, link, within } from "./elements.js";
 import { parseJson } from "./json-text.js";
 import { describeKey, type KeyStatus } from "./key-text.js";
 import { dateText, durationText, momentText } from "./moments.js";
+import { openUsageHistory } from "./usage-history.js";
 
 interface WindowStatus {
   readonly limit: number;
@@ -41,6 +42,7 @@ const keyFacts = byId("usage-key");
 const plan = byId("usage-plan");
 const gauges = byId("gauges");
 const controls = byId("refresh-controls");
+const usageHistory = openUsageHistory();
 /** The service has refused the current key, so the page does not refresh by itself. */
 let isRefused = false;
 /** The next refresh aborts this one. A late response would show old numbers, or the numbers of another key. */
@@ -53,6 +55,7 @@ let nextChangeMs = Infinity;
 byId("refresh").addEventListener("click", () => {
   announce([{ kind: "good", title: "Loading ...", advice: [] }]);
   void refresh();
+  usageHistory.load();
 });
 setInterval(() => {
   if (!isRefused && document.visibilityState === "visible") void refresh();
@@ -71,6 +74,7 @@ function showKey(): void {
   controls.hidden = !hasKey;
   showNoQuota("good", hasKey ? "Loading ..." : "Enter an API key to see its limits.");
   void refresh();
+  usageHistory.load();
 }
 
 async function refresh(): Promise<void> {
@@ -125,6 +129,7 @@ function showQuota(status: RateLimitStatus): void {
   const isBlocked = bannedUntil !== null || day.remaining === 0;
   showWindow(byId("gauge-minute"), minute, isBlocked && minute.remaining > 0 ? blocked : undefined);
   showWindow(byId("gauge-day"), day, undefined);
+  usageHistory.setDayLimit(day.limit);
   gauges.hidden = false;
   nextChangeMs = 1_000 * Math.min(minute.reset, bannedUntil ?? Infinity);
   showCountdowns();

@@ -9,7 +9,10 @@ export interface PlanLimits {
   readonly limits: { readonly perMinute: number; readonly perDay: number } | undefined;
 }
 
-/** The usage page shows the remaining quota of an account. It reads `GET /rate_limit`, which costs nothing. */
+/**
+ * The usage page shows the remaining quota of an account, and its use over time. It reads `GET /rate_limit` and
+ * `GET /usage/history`, which cost nothing.
+ */
 export function usagePage(plans: readonly PlanLimits[]): Page {
   return { path: "/usage", title: "Usage", main: main(plans), styles: ["reference"], module: "usage" };
 }
@@ -32,6 +35,16 @@ ${gauge("day", "This day")}
 </div>
 <p class="about">This page shows <code>GET /rate_limit</code>. It costs nothing.</p>
 </section>
+<section aria-labelledby="history-title">
+<h2 id="history-title">Over time</h2>
+<div id="history-state" role="status"><p>Enter an API key to see what its account has used.</p></div>
+<div id="history" hidden>
+<ul id="history-legend" class="legend" aria-label="Keys and their colours"></ul>
+${chart("hours", "The last 48 hours", "Hour")}
+${chart("days", "The last 90 days", "Day")}
+</div>
+<p class="about">This section shows <code>GET /usage/history</code>. It costs nothing. Hours and days are in UTC. The numbers are up to 20 s old. The limit of a day is the present one; an hour has no limit of its own.</p>
+</section>
 <section aria-labelledby="plans-title">
 <h2 id="plans-title">Plans</h2>
 <table id="plans"><thead><tr><th scope="col">Plan</th><th scope="col">Requests a minute</th><th scope="col">Requests a day</th></tr></thead><tbody>
@@ -46,6 +59,20 @@ function gauge(window: "minute" | "day", title: string): Markup {
 <meter aria-labelledby="gauge-${window}-title"></meter>
 <p><strong class="left"></strong> <span class="of"></span></p>
 <p class="reset"></p>
+</div>`;
+}
+
+/** `browser/usage-chart.ts` fills it. */
+function chart(unit: "hours" | "days", title: string, name: string): Markup {
+  return html`<div class="chart" id="history-${unit}">
+<h3>${title}</h3>
+<p class="summary"></p>
+<div class="plot"></div>
+<div class="pick"><label for="pick-${unit}">${name}</label><input id="pick-${unit}" type="range" min="0" max="0" value="0"></div>
+<p class="picked"></p>
+<details><summary>The numbers as a table</summary>
+<table><thead><tr><th scope="col">${name} (UTC)</th><th scope="col">Key</th><th scope="col">Used</th><th scope="col">Refused</th></tr></thead><tbody></tbody></table>
+</details>
 </div>`;
 }
 

@@ -5,12 +5,13 @@ import { it as base } from "@petstore/harness/test-with-figures";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
-import { type IssueOptions, openStoreDatabase } from "../src/store-database.js";
+import { type IssueOptions, openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
 
 /** One store and one browser for the tests of a file. */
 interface StoreInBrowser {
   readonly origin: string;
   readonly browser: Browser;
+  readonly database: StoreDatabase;
   /** A key of a new account: on the plan Free, or with limits of its own. */
   issueKey(customLimits?: CustomLimits, options?: Pick<IssueOptions, "expiresAt" | "scope">): Promise<string>;
 }
@@ -32,6 +33,7 @@ export const it = base.extend<{
       await use({
         origin: store.origin,
         browser,
+        database,
         async issueKey(customLimits, options) {
           const plan = customLimits === undefined ? ({ plan: "free" } as const) : { customLimits };
           return (await database.issueKey({ ...plan, ...options })).key;
@@ -70,7 +72,8 @@ async function openVisit({ browser, origin }: StoreInBrowser, width: number) {
   let receivedBytes = 0;
   page.on("console", (message) => {
     const isAnswer =
-      /\/(v1\/|graphql|rate_limit|unknown-page)/.test(message.location().url) && /status of 4\d\d/.test(message.text());
+      /\/(v1\/|graphql|rate_limit|usage\/history|unknown-page)/.test(message.location().url) &&
+      /status of 4\d\d/.test(message.text());
     if (["error", "warning"].includes(message.type()) && !isAnswer) errors.push(message.text());
   });
   page.on("pageerror", (error) => errors.push(error.message));
