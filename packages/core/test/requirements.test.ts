@@ -14,13 +14,15 @@ const common = new Set(
     "select from where and or not is null in exists if distinct as on inner left join union all order by desc limit " +
     "insert into values update set delete case when then else end true false " +
     "create alter table type index function execute add column constraint primary key unique check default " +
-    "bigint integer text varchar bytea boolean date timestamptz " +
-    "coalesce least length"
+    "bigint integer text varchar bytea boolean date timestamptz uuid " +
+    "group using count sum max coalesce least length"
   ).split(" "),
 );
 
 /** Names of ours that are also words of PostgreSQL. */
-const ours = new Set("name key plan action at scope prefix old new details server sequence stored logged".split(" "));
+const ours = new Set(
+  "name key plan action at scope prefix old new details server sequence stored logged hour start".split(" "),
+);
 
 describe("the list of what the statements need", async () => {
   const { execute } = await openSharedDatabase();
@@ -85,6 +87,7 @@ describe("the list of what the statements need", async () => {
       "database/pipelined-reads.ts",
       "database/reachability.ts",
       "database/run-unprepared.ts",
+      "usage/usage-reports.ts",
     ]);
   });
 
@@ -98,7 +101,12 @@ describe("the list of what the statements need", async () => {
     expect(found.get("common table expressions that change rows")).toEqual(
       expect.arrayContaining(["insert-pet-once", "accounts create", "keys revoke"]),
     );
-    expect(found.get("row locks with skip locked")).toEqual(["delete-forgotten-idempotency-keys", "write-last-use"]);
+    expect(found.get("row locks with skip locked")).toEqual([
+      "delete-forgotten-idempotency-keys",
+      "write-last-use",
+      "delete-old-usage-hours",
+      "delete-old-usage-writers",
+    ]);
     expect(found.get("ids in about the order of the commits")).toEqual([]);
   });
 });

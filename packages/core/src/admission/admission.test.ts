@@ -153,13 +153,13 @@ describe("a request with a valid key", () => {
   it("is told when its key ends within 30 days, also when it is refused", async () => {
     const announcedExpiry = "Sun, 31 Jan 2027 12:00:00 GMT";
     stored = ending;
-    expect(await admitted(0)).toMatchObject({ announcedExpiry });
+    expect(await admitted("free")).toMatchObject({ announcedExpiry });
     for (let count = 0; count < 10; count += 1) expect(await admitted()).toMatchObject({ announcedExpiry });
     expect(await refused()).toMatchObject({ problem: { code: "RATE_LIMIT_EXCEEDED" }, announcedExpiry });
     change({ ...ending, accountSuspendedAt: new Date(0) });
     nowMs += 60_000;
     expect(await refused()).toMatchObject({ problem: { code: "ACCOUNT_SUSPENDED" }, announcedExpiry });
-    expect(await refused(token, 0)).toMatchObject({ problem: { code: "ACCOUNT_SUSPENDED" }, announcedExpiry });
+    expect(await refused(token, "free")).toMatchObject({ problem: { code: "ACCOUNT_SUSPENDED" }, announcedExpiry });
   });
 
   it("has a stale caller while its key cannot be checked again", async () => {

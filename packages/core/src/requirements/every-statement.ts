@@ -4,6 +4,7 @@
  */
 import { type AccountRepository, createAccountRepository } from "../access/account-repository.js";
 import { listAuditEntries } from "../access/audit-log.js";
+import { selectEndingKeys } from "../access/ending-keys.js";
 import { createKeyRepository, type KeyRepository } from "../access/key-repository.js";
 import { writeLastUse } from "../access/key-uses.js";
 import { listen, notify } from "../changes/subscribe-to-changes.js";
@@ -18,6 +19,9 @@ import type { NamedSql } from "../database/statement.js";
 import { idempotencyStatements } from "../pets/idempotency.js";
 import { settlingStatements } from "../pets/pages/settled-ids.js";
 import { insertPet, selectPet, selectPets, selectPetsByStatus } from "../pets/pet-queries.js";
+import { selectAccountUsage } from "../usage/account-usage.js";
+import { listBusiestAccounts, listDeprecatedUse, listUsage, type UsagePeriod } from "../usage/usage-reports.js";
+import { usageStatements } from "../usage/usage-table.js";
 
 export async function everyStatement(): Promise<NamedSql[]> {
   const statements = [
@@ -31,6 +35,9 @@ export async function everyStatement(): Promise<NamedSql[]> {
     ...idempotencyStatements,
     ...settlingStatements,
     writeLastUse,
+    selectEndingKeys,
+    selectAccountUsage,
+    ...usageStatements,
     notify,
     ...(await repositoryStatements()),
   ];
@@ -97,7 +104,15 @@ async function repositoryStatements(): Promise<NamedSql[]> {
     list: () => listAuditEntries(database, { limit: 1 }),
     listOfAccount: () => listAuditEntries(database, { accountId: id, limit: 1 }),
   };
-  for (const [repository, calls] of Object.entries({ accounts: ofAccounts, keys: ofKeys, audit: ofAudit })) {
+  const period: UsagePeriod = { unit: "day", count: 1 };
+  const ofUsage = {
+    listOfKey: () => listUsage(database, { keyId: id }, period),
+    listOfAccount: () => listUsage(database, { accountId: id }, period),
+    busiest: () => listBusiestAccounts(database, period, 1),
+    deprecated: () => listDeprecatedUse(database, period),
+  };
+  const all = { accounts: ofAccounts, keys: ofKeys, audit: ofAudit, usage: ofUsage };
+  for (const [repository, calls] of Object.entries(all)) {
     for (const [method, call] of Object.entries(calls)) {
       caller = `${repository} ${method}`;
       const count = recorded.length;

@@ -109,7 +109,7 @@ export const requirements: readonly Requirement[] = [
     name: "dates, times and intervals",
     purpose: "the clock of the database decides about expiry",
     pattern:
-      /\binterval '[^']*'|\bat time zone\b|\bextract\(epoch from\b|\bclock_timestamp\(|\bto_char\(|\bnow\(|\bfloor\(/g,
+      /\binterval '[^']*'|\bat time zone\b|\bextract\(epoch from\b|\bclock_timestamp\(|\bto_char\(|\bdate_trunc\(|\bnow\(|\bfloor\(/g,
   },
   {
     name: "settings of a session or a transaction: time limits, date style, application name",
@@ -127,6 +127,11 @@ export const requirements: readonly Requirement[] = [
     purpose: "migrations; services cannot change the log",
     pattern:
       /\bfrom pg_class, aclexplode\(|\bfrom pg_database\b|\bcurrent_database\(|\bregrole\b|\bto_regclass\(|\bpg_class\b|\boid\b/g,
+  },
+  {
+    name: "window functions",
+    purpose: "the keys that are used most, and the number of keys that end soon",
+    pattern: /\brow_number\(\)|\bover\b/g,
   },
   { name: "num_nonnulls", purpose: "a check of the limits of an account", pattern: /\bnum_nonnulls\(/g },
   { name: "casts written with ::", purpose: "types of parameters", pattern: /::\w+/g },

@@ -2,7 +2,7 @@
 import { sql } from "kysely";
 import { LRUCache } from "lru-cache";
 import type { Database } from "../database/database.js";
-import { statement } from "../database/statement.js";
+import { type Statement, statement } from "../database/statement.js";
 import type { CountedAs } from "./usage-counters.js";
 
 export interface AccountUsage {
@@ -120,11 +120,15 @@ interface UsageRow {
   readonly refused: bigint;
 }
 
+interface AccountUsageValues {
+  readonly accountId: bigint;
+  readonly firstHour: string;
+  readonly firstDay: string;
+  readonly afterLastHour: string;
+}
+
 /** A `write`, because it can read thousands of rows, and other reads would wait for it on a shared connection. */
-const selectAccountUsage = statement<
-  { accountId: bigint; firstHour: string; firstDay: string; afterLastHour: string },
-  UsageRow
->(
+export const selectAccountUsage: Statement<AccountUsageValues, UsageRow> = statement<AccountUsageValues, UsageRow>(
   "write",
   "select-account-usage",
   (_db, parameter) => sql<UsageRow>`

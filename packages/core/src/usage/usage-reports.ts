@@ -41,7 +41,7 @@ interface DeprecatedUse {
 
 /** The hours or days with requests, the oldest first. */
 export function listUsage(
-  database: Database,
+  database: Pick<Database, "run">,
   of: { readonly accountId: bigint } | { readonly keyId: bigint },
   period: UsagePeriod,
 ): Promise<UsageOfKey[]> {
@@ -59,7 +59,11 @@ export function listUsage(
 }
 
 /** The accounts with the most admitted units, and then those with the most refusals. */
-export function listBusiestAccounts(database: Database, period: UsagePeriod, limit: number): Promise<UsageOfAccount[]> {
+export function listBusiestAccounts(
+  database: Pick<Database, "run">,
+  period: UsagePeriod,
+  limit: number,
+): Promise<UsageOfAccount[]> {
   return runUnprepared<UsageOfAccount>(
     database,
     "read",
@@ -72,7 +76,7 @@ export function listBusiestAccounts(database: Database, period: UsagePeriod, lim
 }
 
 /** Each key that has called a deprecated operation, the last caller first. */
-export function listDeprecatedUse(database: Database, period: UsagePeriod): Promise<DeprecatedUse[]> {
+export function listDeprecatedUse(database: Pick<Database, "run">, period: UsagePeriod): Promise<DeprecatedUse[]> {
   return runUnprepared<DeprecatedUse>(
     database,
     "read",

@@ -1,7 +1,7 @@
 /** The statements that change the table of the usage history. */
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
-import { type Statement, statement } from "../database/statement.js";
+import { type NamedSql, type Statement, statement } from "../database/statement.js";
 
 /** A batch of counters, as columns. `hours` in ISO 8601. */
 interface UsageBatch {
@@ -81,3 +81,5 @@ const deleteOldWriters: Statement<{ retentionDays: number }, unknown> = statemen
     )
     returning id`,
 );
+
+export const usageStatements: readonly NamedSql[] = [addUsage, deleteOldHours, deleteOldWriters];
