@@ -39,6 +39,7 @@ User-agent: *
 Disallow: /v1/
 Disallow: /graphql
 Disallow: /rate_limit
+Disallow: /usage/history
 `;
 }
 

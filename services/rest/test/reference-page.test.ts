@@ -51,6 +51,8 @@ describe("the reference page lists the fields of", () => {
       ["minute", "object, required"],
       ["day", "object, required"],
       ["bannedUntil", "integer or null, required"],
+      ["key", "object, required"],
+      ["account", "object, required"],
     ]);
   });
 
@@ -69,6 +71,7 @@ it("the list of the operations names each one as its section does, and marks the
     ["createPet", "POST /v1/pets Add a pet"],
     ["getPet", "GET /v1/pets/{petId} deprecated Get a pet"],
     ["getRateLimit", "GET /rate_limit Get the rate limit"],
+    ["getUsageHistory", "GET /usage/history Get the usage history"],
   ]);
   for (const [id, name = ""] of items) {
     const [, title = ""] = new RegExp(`<h2 id="${id}-title">(.*?)</h2>`).exec(page) ?? [];

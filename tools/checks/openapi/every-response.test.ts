@@ -62,6 +62,7 @@ const validRequests: Readonly<Record<string, Request>> = {
   createPet: { method: "POST", path: "/v1/pets", body: '{"name":"Ada","categoryId":9223372036854775807}' },
   getPet: { method: "GET", path: "/v1/pets/1" },
   getRateLimit: { method: "GET", path: "/rate_limit" },
+  getUsageHistory: { method: "GET", path: "/usage/history" },
 };
 
 /** The cause of a success, of a response that has not changed, and of each code. */
@@ -106,8 +107,9 @@ const causes: Readonly<Record<string, Cause>> = {
   VALIDATION_FAILED: (request) => sendWith(request.body ? { body: "{}" } : { path: "/v1/pets?limit=0" })(request),
 };
 
-/** `GET /rate_limit` reads no pets, and costs nothing. A limit of the address refuses it. */
-const causesOfRateLimit: Readonly<Record<string, Cause>> = {
+/** These operations read no pets, and cost nothing. A limit of the address refuses them. */
+const freeOperations = ["getRateLimit", "getUsageHistory"];
+const causesOfFreeOperations: Readonly<Record<string, Cause>> = {
   DAILY_QUOTA_EXCEEDED: sendWithoutKeyUntil("DAILY_QUOTA_EXCEEDED", laterClient),
   INTERNAL_ERROR: sendNewKeyDuring(
     ["alter table api_keys rename to renamed_keys"],
@@ -127,7 +129,7 @@ function titled(response: Documented): [string, Documented] {
 
 async function expectDocumented({ operationId, status, code }: Documented): Promise<void> {
   const name = code ?? (status === 304 ? "unchanged" : "success");
-  const cause = (operationId === "getRateLimit" ? causesOfRateLimit[name] : undefined) ?? causes[name];
+  const cause = (freeOperations.includes(operationId) ? causesOfFreeOperations[name] : undefined) ?? causes[name];
   const request = validRequests[operationId];
   if (cause === undefined || request === undefined) throw new Error("No request of this test causes it");
   const answer = await cause(request);

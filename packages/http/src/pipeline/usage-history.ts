@@ -1,6 +1,7 @@
 import { type AccountUsage, type Core, Problem } from "@petstore/core";
 import { jsonReply } from "./reply.js";
 import type { Resource } from "./resource.js";
+import { serviceLinks } from "./service-links.js";
 
 /**
  * `GET /usage/history` needs a key and costs nothing. Each key may call it once in a second. A refusal is decided here, so it
@@ -17,7 +18,8 @@ export function createUsageHistory({ accountUsage }: Pick<Core, "accountUsage">,
         throw new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: 1 });
       }
       // The clock of the quota, which also decides in which hour a unit counts.
-      return jsonReply(200, bodyOf(await accountUsage(caller.accountId, quota.nowMs)));
+      const body = bodyOf(await accountUsage(caller.accountId, quota.nowMs));
+      return { ...jsonReply(200, body), links: serviceLinks };
     },
   };
 }
