@@ -95,7 +95,7 @@ describe("the usage page", () => {
       await page.goto("/");
       const key = await store.issueKey();
       await enterKey(page, key);
-      await page.getByRole("link", { name: "Usage" }).click();
+      await page.getByRole("link", { name: "Usage", exact: true }).click();
       await expect.poll(() => readings(page)).toEqual([60, 1_000]);
       expect(await page.locator("#usage-plan").textContent()).toBe(
         "You have the Free plan: 60 requests a minute, 1,000 a day.",

@@ -41,6 +41,7 @@ const documents: readonly [path: string, printed: readonly RegExp[]][] = [
       /"name":"Rex","categoryId":9007199254740993,"status":"available"}/,
       /^HTTP\/1.1 200 OK\r\n.*X-RateLimit-Remaining: \d+.*\[{"id":1/s,
       /^{"id":\d+,"name":"Ada",.*}\n\[{"id":1,/,
+      /^{'id': \d+, 'name': 'Ada', .*}\n1 Rex\n/,
       /^\d+ Bo\n1 Rex\n/,
     ],
   ],
