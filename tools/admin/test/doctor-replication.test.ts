@@ -87,6 +87,7 @@ describeWithProgram("postgres", "petstore doctor, of a PostgreSQL with standbys,
     expect(await replicationOf(service)).toEqual([finding("warning", "replication", hidden)]);
     const { printed } = await runCommand("doctor --json", { DATABASE_URL: service });
     expect(JSON.parse(printed)).toContainEqual(finding("ok", "schema", /^current$/));
+    expect(JSON.parse(printed)).toContainEqual(finding("warning", "keys", /^petstore_service may not look at them$/));
     await query(primary.url, "grant select on pg_stat_replication, pg_replication_slots to petstore_service");
     expect(await replicationOf(service)).toEqual([finding("warning", "replication", stateless)]);
   });

@@ -29,7 +29,7 @@ export async function checkDatabase(config: DatabaseConfig, now: () => number): 
         ...(await checkReplication(client, role.name)),
         schema,
         // Without the tables there are no keys.
-        ...(schema.status === "ok" ? [await checkKeys(client)] : []),
+        ...(schema.status === "ok" ? [await checkKeys(client, role.name)] : []),
         await checkInserts(client, config.writeTimeoutMs),
         await compareClocks("database clock", now, readClock),
         checkPooler(config, await isPooled(client), statementTimeoutMs),

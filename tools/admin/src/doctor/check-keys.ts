@@ -1,6 +1,7 @@
 import { rfc3339, selectEndingKeys } from "@petstore/core";
 import type { Client } from "pg";
 import { type Finding, ok, warning } from "./finding.js";
+import { isInsufficientPrivilege } from "./insufficient-privilege.js";
 
 /** As the default types of pg read it. */
 interface EndingKey {
@@ -13,8 +14,18 @@ interface EndingKey {
 const check = "keys";
 
 /** Looks for keys that are in use and end soon. The services count the same keys. */
-export async function checkKeys(client: Client): Promise<Finding> {
-  const { rows } = await client.query<EndingKey>(selectEndingKeys.text);
+export async function checkKeys(client: Client, role: string): Promise<Finding> {
+  try {
+    const { rows } = await client.query<EndingKey>(selectEndingKeys.text);
+    return findingOf(rows);
+  } catch (error) {
+    if (!isInsufficientPrivilege(error)) throw error;
+    const advice = `Run doctor with another role, or grant select on accounts, api_keys to ${role}.`;
+    return warning(check, `${role} may not look at them`, advice);
+  }
+}
+
+function findingOf(rows: readonly EndingKey[]): Finding {
   const total = rows[0]?.total ?? 0;
   if (total === 0) return ok(check, "none that is in use ends within 14 days");
   const names = rows.map(({ id, accountName, expiresAt }) => `key ${id} of ${accountName} at ${rfc3339(expiresAt)}`);

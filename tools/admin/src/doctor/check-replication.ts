@@ -1,5 +1,6 @@
-import { type Client, DatabaseError } from "pg";
+import type { Client } from "pg";
 import { type Finding, fault, ok, warning } from "./finding.js";
+import { isInsufficientPrivilege } from "./insufficient-privilege.js";
 
 /** The replication of the server, as far as the role of the connection may see it. */
 interface Replication {
@@ -34,8 +35,7 @@ export async function checkReplication(client: Client, role: string): Promise<Fi
     const standbys = await client.query<Standby>(standbysQuery);
     return servers.rows.flatMap((server) => checkServer(server, standbys.rows, role));
   } catch (error) {
-    // SQLSTATE 42501: insufficient privilege.
-    if (!(error instanceof DatabaseError && error.code === "42501")) throw error;
+    if (!isInsufficientPrivilege(error)) throw error;
     const advice = `Run doctor with another role, or grant select on pg_stat_replication, pg_replication_slots to ${role}.`;
     return [warning("replication", `${role} may not look at it`, advice)];
   }
