@@ -1,6 +1,6 @@
 // Writes the files in dist that the compiler does not write: the OpenAPI document, and the pages and files of the service.
 import { readFileSync, writeFileSync } from "node:fs";
-import { limitsOf, planNames } from "@petstore/core";
+import { errorGuide, limitsOf, planNames } from "@petstore/core";
 import { guidesPage, machineFiles, referencePage, toOpenApi30, usagePage, writeSite } from "@petstore/pages";
 import { stringify } from "lossless-json";
 import { parse } from "yaml";
@@ -20,7 +20,7 @@ writeJson("dist/openapi-3.0.json", toOpenApi30(document));
 const plans = planNames.map((plan) => ({ plan, limits: plan === "enterprise" ? undefined : limitsOf({ plan }) }));
 await writeSite(pathOf("dist/site/"), {
   pages: [referencePage(document), guidesPage, usagePage(plans)],
-  guides: "services/rest/docs",
+  guides: { "services/rest/docs": pathOf("docs/"), "packages/core": new URL("./", errorGuide) },
   files: {
     ...machineFiles,
     // The npm package of the client.

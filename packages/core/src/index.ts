@@ -55,13 +55,14 @@ export type { PetPage } from "./pets/pages/pet-pages.js";
 export {
   type AllFields,
   maxInt64,
+  minInt64,
   type NewPet,
   type Pet,
   type PetStatus,
   parseInt64,
   petStatuses,
 } from "./pets/pet.js";
-export { rules } from "./pets/validation.js";
+export { listPetsSchema, newPetSchema, rules } from "./pets/validation.js";
 export { errorGuide, Problem, type ProblemCode, problems } from "./problem.js";
 export {
   type Decision,

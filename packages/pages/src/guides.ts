@@ -1,32 +1,30 @@
 import { readFileSync } from "node:fs";
-import { dirname } from "node:path";
+import { basename, dirname } from "node:path";
 import type { Page } from "./frame.js";
 import { html } from "./html.js";
 import { type GuideLink, guideLinks } from "./links.js";
 import { renderMarkdown } from "./markdown.js";
 
 export interface Guide extends GuideLink {
+  readonly folder: URL;
   readonly markdown: string;
 }
 
-/** Reads the guides in this folder. `folder` is relative to the root of the repository. */
-export function readGuides(folder: string): readonly Guide[] {
+/** Reads the guides of a folder. `name` is its path from the root of the repository, and `folder` is where it is. */
+export function readGuides(name: string, folder: URL): readonly Guide[] {
   return guideLinks
-    .filter(({ file }) => dirname(file) === folder)
-    .map((link) => ({ ...link, markdown: readFileSync(new URL(`../../../${link.file}`, import.meta.url), "utf8") }));
+    .filter(({ file }) => dirname(file) === name)
+    .map((link) => ({ ...link, folder, markdown: readFileSync(new URL(basename(link.file), folder), "utf8") }));
 }
 
 /** The images of a guide, by their paths: they are beside its Markdown file, and beside its page. */
-export function imagesOf({ path, file, markdown }: Guide): readonly (readonly [path: string, content: Buffer])[] {
+export function imagesOf({ path, folder, markdown }: Guide): readonly (readonly [path: string, content: Buffer])[] {
   const names = [...markdown.matchAll(/!\[[^\]]*\]\(([\w-]+\.svg)\)/g)].map(([, name = ""]) => name);
-  return names.map((name) => {
-    const content = readFileSync(new URL(`../../../${dirname(file)}/${name}`, import.meta.url));
-    return [`${dirname(path)}/${name}`, content];
-  });
+  return names.map((name) => [`${dirname(path)}/${name}`, readFileSync(new URL(name, folder))]);
 }
 
-export function guidePage(guide: Guide): Page {
-  const codes = readErrorCodes();
+/** A code of an error leads to its place in the guide to errors. */
+export function guidePage(guide: Guide, codes: ReadonlySet<string>): Page {
   const article = renderMarkdown(guide.markdown, {
     ofLink: (href) => targetOf(href, guide),
     ofCode: (text) => (codes.has(text) ? `${errorGuide}#${text}` : undefined),
@@ -50,8 +48,8 @@ function targetOf(href: string, { file }: Guide): string | undefined {
 
 const errorGuide = "/docs/errors";
 
-/** The codes that have an anchor in the guide to errors. */
-function readErrorCodes(): ReadonlySet<string> {
-  const guide = readGuides("packages/core").find(({ path }) => path === errorGuide);
+/** The codes that have an anchor in the guide to errors, if that is among the guides. */
+export function errorCodesOf(guides: readonly Guide[]): ReadonlySet<string> {
+  const guide = guides.find(({ path }) => path === errorGuide);
   return new Set([...(guide?.markdown ?? "").matchAll(/<a id="(\w+)"/g)].map(([, code = ""]) => code));
 }

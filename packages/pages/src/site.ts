@@ -1,13 +1,13 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { writeCompressedFile } from "./compressed-file.js";
 import { type Page, renderPage } from "./frame.js";
-import { guidePage, imagesOf, readGuides } from "./guides.js";
+import { errorCodesOf, guidePage, imagesOf, readGuides } from "./guides.js";
 import { notFoundPage } from "./not-found-page.js";
 
 export interface Site {
   readonly pages: readonly Page[];
-  /** The folder with the guides, relative to the root of the repository. The guide to errors is in every site. */
-  readonly guides: string;
+  /** The folders with the guides, by their paths from the root of the repository. */
+  readonly guides: Readonly<Record<string, URL>>;
   /** Further files, by name. */
   readonly files?: Readonly<Record<string, string | Buffer>>;
 }
@@ -19,9 +19,10 @@ type NamedFile = readonly [name: string, content: string | Buffer];
  * images, the page for unknown paths, and the scripts, style sheets and icons that the pages load. `index.html` is the page
  * at `/`, and `usage.html` is the page at `/usage`. Each file has its compressed forms beside it.
  */
-export async function writeSite(folder: URL, { pages, guides: guideFolder, files = {} }: Site): Promise<void> {
-  const guides = [...readGuides(guideFolder), ...readGuides("packages/core")];
-  const allPages = [...pages, ...guides.map(guidePage), notFoundPage];
+export async function writeSite(folder: URL, { pages, guides: guideFolders, files = {} }: Site): Promise<void> {
+  const guides = Object.entries(guideFolders).flatMap(([name, url]) => readGuides(name, url));
+  const codes = errorCodesOf(guides);
+  const allPages = [...pages, ...guides.map((guide) => guidePage(guide, codes)), notFoundPage];
   const all: readonly NamedFile[] = [
     ...allPages.map((page): NamedFile => [pageFileName(page), renderPage(page)]),
     ...guides.map(({ path, markdown }): NamedFile => [`${path.slice(1)}.md`, markdown]),

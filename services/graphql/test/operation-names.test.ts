@@ -1,7 +1,8 @@
 // The log line and the span of a request name its GraphQL operation, which the client chose.
-import { openTestStore } from "@petstore/checks/test-store";
+
 import { createGraphqlApi } from "@petstore/graphql";
 import { openTraceReceiver } from "@petstore/harness/network";
+import { openTestStore } from "@petstore/test-store";
 import { expect, it } from "vitest";
 import { openSharedStore } from "./test-store.js";
 

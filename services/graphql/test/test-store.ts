@@ -1,8 +1,8 @@
 import type { ApolloServerPlugin } from "@apollo/server";
-import { type Answer, type CallOptions, openTestStore } from "@petstore/checks/test-store";
 import { createGraphqlApi, type OperationContext } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
 import type { ApiDeps } from "@petstore/http";
+import { type Answer, type CallOptions, openTestStore } from "@petstore/test-store";
 import type { GraphQLFormattedError } from "graphql";
 import { expect } from "vitest";
 

@@ -1,4 +1,4 @@
-import type { IssueOptions } from "@petstore/checks/store-database";
+import type { IssueOptions } from "@petstore/test-store/store-database";
 import { beforeEach, describe, expect, it } from "vitest";
 import { type CallOptions, openSharedStore, openTestStore, type TestStore } from "./test-store.js";
 

@@ -1,14 +1,15 @@
 // The start of a service process while something is missing, and its shutdown as its balancer and its supervisor see it.
 // tools/checks tests outages of a service that already runs, packages/http a second signal, and packages/core the end of a
 // database that is silent.
-import { openStoreDatabase } from "@petstore/checks/store-database";
+
 import { migrate } from "@petstore/core";
 import { shared } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
 import { openPostgresServer } from "@petstore/harness/postgres";
 import { startService, startServiceProgram } from "@petstore/harness/processes";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { describe, expect, it, vi } from "vitest";
-import { openTestStore } from "./test-store.js";
+import { main, openTestStore } from "./test-store.js";
 
 // Generous, because the machine may be busy.
 vi.setConfig({ testTimeout: 120_000 });
@@ -20,7 +21,7 @@ const database = await shared(openStoreDatabase(server.url));
 const { key } = await database.issueKey();
 
 const start = (DATABASE_URL: string, settings: Readonly<Record<string, string>> = {}) =>
-  startService({ environment: { DATABASE_URL, ...settings } });
+  startService({ main, environment: { DATABASE_URL, ...settings } });
 const readiness = async ({ origin }: { readonly origin: string }) => (await fetch(`${origin}/readyz`)).status;
 
 describe("a start", () => {
@@ -55,7 +56,7 @@ describe("a start", () => {
     const { href } = Object.assign(new URL(server.url), { password: "mistaken" });
     // A Redis that is absent: its client would try again for ever, and keep the process alive.
     const environment = { DATABASE_URL: href, REDIS_URL: "redis://127.0.0.1:1" };
-    await using service = startServiceProgram({ environment });
+    await using service = startServiceProgram({ main, environment });
     expect(await service.ended).toBe(1);
     expect(service.errorOutput).toEqual(["The database refuses the user or the password of DATABASE_URL (28P01)."]);
   });

@@ -2,9 +2,9 @@
 // no request can change the form of its line.
 import { fileURLToPath } from "node:url";
 import { describeWithProgram } from "@petstore/harness";
-import { restMain, serviceFlags, startProgram, startService } from "@petstore/harness/processes";
+import { serviceFlags, startProgram, startService } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
-import { openSharedStore } from "./test-store.js";
+import { main, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore();
 const traceparent = "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01";
@@ -52,7 +52,7 @@ const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/nowhere" };
 const readable = /^\d\d:\d\d:\d\d INFO {2}GET \/v1\/pets 401 API_KEY_MISSING in [\d.]+ ms clientAddress=127\.0\.0\.1 /m;
 
 it("each JSON line names the service, its version, the host and the process", async () => {
-  await using rest = await startService({ environment });
+  await using rest = await startService({ main, environment });
   await fetch(`${rest.origin}/v1/pets`);
   const [line] = await rest.printed(/^.*"route":"\/v1\/pets".*$/m);
   expect(JSON.parse(line)).toMatchObject({
@@ -65,7 +65,7 @@ it("each JSON line names the service, its version, the host and the process", as
 });
 
 it("LOG_PRETTY prints one readable line per request", async () => {
-  await using rest = await startService({ environment: { ...environment, LOG_PRETTY: "true" } });
+  await using rest = await startService({ main, environment: { ...environment, LOG_PRETTY: "true" } });
   await fetch(`${rest.origin}/v1/pets`);
   await rest.printed(readable);
   expect(rest.output.join()).not.toContain('"level"');
@@ -74,7 +74,7 @@ it("LOG_PRETTY prints one readable line per request", async () => {
 describeWithProgram("script", "a service at a terminal", () => {
   it("prints readable lines", async () => {
     // util-linux's `script` opens the terminal.
-    const command = [process.execPath, ...serviceFlags, fileURLToPath(restMain)].join(" ");
+    const command = [process.execPath, ...serviceFlags, fileURLToPath(main)].join(" ");
     await using program = startProgram({
       name: "script",
       command: "script",

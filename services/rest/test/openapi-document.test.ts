@@ -1,4 +1,4 @@
-// Compares openapi.yaml with the code: a failed test prints what the document must say. packages/core/test compares its
+// Compares openapi.yaml with the code: a failed test prints what the document must say. openapi-schemas.test.ts compares its
 // schemas, and tools/checks/openapi its headers.
 import { readFileSync } from "node:fs";
 import { limitsOf, type ProblemCode, planNames, problems } from "@petstore/core";

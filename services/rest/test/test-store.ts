@@ -1,8 +1,11 @@
-import * as store from "@petstore/checks/test-store";
 import { shared } from "@petstore/harness";
 import { createRestApi } from "@petstore/rest";
+import * as store from "@petstore/test-store";
 
-export type { Answer, CallOptions, TestStore } from "@petstore/checks/test-store";
+export type { Answer, CallOptions, TestStore } from "@petstore/test-store";
+
+/** The program of the service. */
+export const main: URL = new URL("../dist/main.js", import.meta.url);
 
 /** The store with the REST API alone. */
 export function openTestStore(environment?: Readonly<Record<string, string>>) {

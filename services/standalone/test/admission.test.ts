@@ -1,12 +1,12 @@
 // Both APIs admit requests in the same way: before the body, and without a valid key within the limits of the address.
 import { randomBytes } from "node:crypto";
-import { type Answer, openTestStore, type TestStore } from "@petstore/checks/test-store";
 import { migrate, mintApiKey } from "@petstore/core";
 import { createGraphqlApi } from "@petstore/graphql";
 import { createTestDatabase, describeWithRedis, shared } from "@petstore/harness";
 import { type FaultProxy, openFaultProxy, openRawClient, type RawClient } from "@petstore/harness/network";
 import { openRedisServer } from "@petstore/harness/redis";
 import { createRestApi } from "@petstore/rest";
+import { type Answer, openTestStore, type TestStore } from "@petstore/test-store";
 import { describe, expect, it } from "vitest";
 
 const createApis = [createRestApi, createGraphqlApi];

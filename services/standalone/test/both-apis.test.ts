@@ -1,11 +1,12 @@
 // Both APIs use one quota and the same idempotency keys, and give the same responses while PostgreSQL is unavailable.
 // tools/checks/conformance/contract compares their other responses.
-import { type CallOptions, openTestStore } from "@petstore/checks/test-store";
+
 import { migrate } from "@petstore/core";
 import { createGraphqlApi } from "@petstore/graphql";
 import { createTestDatabase, shared } from "@petstore/harness";
 import { openFaultProxy } from "@petstore/harness/network";
 import { createRestApi } from "@petstore/rest";
+import { type CallOptions, openTestStore } from "@petstore/test-store";
 import { describe, expect, it } from "vitest";
 
 type Request = readonly [method: string, path: string, options?: CallOptions];

@@ -6,6 +6,7 @@ import { query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, startStandaloneProgram, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { describe, expect, test } from "vitest";
 
+const main = new URL("../dist/main.js", import.meta.url);
 const shell = promisify(execFile);
 
 const it = test.extend<{ directory: string }>({
@@ -18,7 +19,7 @@ const it = test.extend<{ directory: string }>({
 it("prints the demo key and curl lines that work as they stand, at the first start only, and warns root", async ({
   directory,
 }) => {
-  const first = await startStandaloneStoreIn(directory);
+  const first = await startStandaloneStoreIn(main, directory);
   const isRoot = process.getuid?.() === 0;
   expect(first.output.join("\n").includes("Warning: the pet store runs as root")).toBe(isRoot);
   const key = first.demoKey;
@@ -36,7 +37,7 @@ it("prints the demo key and curl lines that work as they stand, at the first sta
   expect(asked).toContain('{"data":{"pets":[{"id":"1","name":"Rex","categoryId":"1","status":"available"}]}');
   expect(await first.stop()).toBe(0);
 
-  await using second = await startStandaloneStoreIn(directory);
+  await using second = await startStandaloneStoreIn(main, directory);
   expect(second.output.join()).not.toContain("pets_test_");
   expect(second.output.join()).toContain("node tools/admin/bin/petstore.mjs key issue demo");
   using client = openHttpClient(second.origin);
@@ -45,17 +46,17 @@ it("prints the demo key and curl lines that work as they stand, at the first sta
 
 it("stops with exit code 0 although a receiver of traces does not answer", async ({ directory }) => {
   await using receiver = await openTraceReceiver(0);
-  const store = await startStandaloneStoreIn(directory, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
+  const store = await startStandaloneStoreIn(main, directory, { OTEL_EXPORTER_OTLP_ENDPOINT: receiver.url });
   await fetch(`${store.origin}/v1/pets`);
   expect(await store.stop()).toBe(0);
 });
 
 describe("a running store", async () => {
   const { path } = await shared(openTemporaryDirectory());
-  const store = await shared(startStandaloneStoreIn(path));
+  const store = await shared(startStandaloneStoreIn(main, path));
 
   it("refuses a second start on the same data in one line that names the first", async () => {
-    const second = startStandaloneProgram(path);
+    const second = startStandaloneProgram(main, path);
     expect(await second.ended).toBe(1);
     expect(second.output).toEqual([
       `The pet store of ${path} is already running, as process ${store.pid}: kill ${store.pid} stops it.`,
@@ -75,7 +76,7 @@ describe("a running store", async () => {
 it("keeps every acknowledged pet when it is killed, and adopts the database it left", {
   timeout: 240_000,
 }, async ({ directory }) => {
-  let store = await startStandaloneStoreIn(directory);
+  let store = await startStandaloneStoreIn(main, directory);
   const key = store.demoKey;
   const acknowledged: unknown[] = [];
   for (let round = 0; round < 3; round++) {
@@ -92,7 +93,7 @@ it("keeps every acknowledged pet when it is killed, and adopts the database it l
     if (round === 0) void store.kill();
     await Promise.allSettled(creating);
     await store.ended;
-    store = await startStandaloneStoreIn(directory);
+    store = await startStandaloneStoreIn(main, directory);
   }
   using client = openHttpClient(store.origin);
   const { json: stored } = await client.send("GET", "/v1/pets?limit=100", { key });

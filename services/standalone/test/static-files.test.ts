@@ -3,10 +3,10 @@ import { readdir, readFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { buffer } from "node:stream/consumers";
 import { brotliDecompressSync, gunzipSync } from "node:zlib";
-import { openTestStore } from "@petstore/checks/test-store";
 import { createGraphqlApi } from "@petstore/graphql";
 import { shared } from "@petstore/harness";
 import { createRestApi } from "@petstore/rest";
+import { openTestStore } from "@petstore/test-store";
 import { beforeEach, describe, expect, it } from "vitest";
 
 const services = {
@@ -97,6 +97,20 @@ it.each(compressed)("the %s service compresses %s as the client accepts it", asy
 it.each(await builtFiles())("the %s service sends %s as the build wrote it", async (service, path, fileName) => {
   const { bytes } = await send(service, "GET", path);
   expect(bytes.equals(await readFile(new URL(fileName, siteOf(service))))).toBe(true);
+});
+
+it("every link to a guide has the title of the guide", async () => {
+  const textOf = async (path: string) => {
+    const service = path.startsWith("/docs/graphql/") ? "graphql" : "rest";
+    return `${(await send(service, "GET", path)).bytes}`;
+  };
+  const [, footer = ""] = (await textOf("/")).split("<footer>");
+  const links = [...footer.matchAll(/<a href="(\/docs\/[^"]+)">([^<]+)</g)];
+  expect(links.length).toBeGreaterThan(4);
+  for (const [, path = "", title] of links) {
+    const [, heading = ""] = /<h1[^>]*>(.*)<\/h1>/.exec(await textOf(path)) ?? [];
+    expect(heading.replaceAll(/<[^>]+>/g, "")).toBe(title);
+  }
 });
 
 describe("only the exact path of a file leads to it:", () => {
@@ -280,7 +294,7 @@ function lastingHeaders({ date: _date, "x-request-id": _id, ...headers }: Incomi
 }
 
 function siteOf(service: Service): URL {
-  return new URL(`../../${service}/dist/site/`, import.meta.url);
+  return new URL("./site/", import.meta.resolve(`@petstore/${service}`));
 }
 
 type BuiltFile = readonly [service: Service, path: string, fileName: string];

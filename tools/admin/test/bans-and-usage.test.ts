@@ -7,6 +7,7 @@ import pg from "pg";
 import { describe, expect, it } from "vitest";
 import { openInstance, useDatabase } from "./run-command.js";
 
+const restMain = new URL(import.meta.resolve("@petstore/rest/main"));
 const limits = { perMinute: 100, perDay: 5 };
 const shop = "account create shop --plan enterprise --per-minute 100 --per-day 5";
 const { environment, json, petstore } = await useDatabase("migrate", shop);
@@ -28,7 +29,7 @@ it("usage show says how many instances did not answer", async () => {
 });
 
 it("usage show asks instances that count for themselves, also if a URL names the connections of one", async () => {
-  await using service = await startService({ environment });
+  await using service = await startService({ main: restMain, environment });
   const named = new URL(environment.DATABASE_DIRECT_URL);
   named.searchParams.set("application_name", "shop");
   await using other = await openInstance({ ...environment, DATABASE_DIRECT_URL: named.href });

@@ -1,11 +1,10 @@
 import { fileURLToPath } from "node:url";
 import { choosePort } from "@petstore/embedded-postgres";
 import { isAnswering } from "@petstore/harness/network";
-import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository, startProgram } from "@petstore/harness/processes";
 import type { Benchmark, Measured } from "./benchmark.js";
 import { measureRounds } from "./rounds.js";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
 const timeoutMs = 120_000;
 const command = { name: "npm start" };
 
@@ -29,7 +28,7 @@ async function measureStart(directory: string): Promise<Measured> {
     name: command.name,
     command: "npm",
     args: ["start"],
-    directory: root,
+    directory: fileURLToPath(repository),
     // biome-ignore lint/style/noProcessEnv: npm and Node.js keep their settings, which the first start needs to install.
     environment: { ...process.env, NODE_ENV: undefined, PETSTORE_DIR: directory, PORT: port },
   });

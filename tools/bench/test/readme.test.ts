@@ -1,11 +1,12 @@
 // The figures of README.md, compared with the last full run.
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { repository } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import type { Rounds } from "../src/benchmark.js";
 import { spreadOf } from "../src/report.js";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(repository);
 const readme = await readFile(`${root}README.md`, "utf8");
 const folder = `${root}tools/bench/results`;
 /** Their names begin with the date. */

@@ -2,10 +2,11 @@ import { execFileSync } from "node:child_process";
 import type { CustomLimits } from "@petstore/core";
 import { startStandaloneStore } from "@petstore/harness/processes";
 import { it as base } from "@petstore/harness/test-with-figures";
+import { type IssueOptions, openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
 import axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { expect } from "vitest";
-import { type IssueOptions, openStoreDatabase, type StoreDatabase } from "../src/store-database.js";
+import { standaloneMain } from "../programs.js";
 
 /** One store and one browser for the tests of a file. */
 interface StoreInBrowser {
@@ -26,7 +27,7 @@ export const it = base.extend<{
   store: [
     // biome-ignore lint/correctness/noEmptyPattern: vitest reads the names of the fixtures from this pattern.
     async ({}, use) => {
-      await using store = await startStandaloneStore(quickBans);
+      await using store = await startStandaloneStore(standaloneMain, quickBans);
       await using database = openStoreDatabase(store.databaseUrl);
       const executablePath = execFileSync("which", ["chromium"], { encoding: "utf8" }).trim();
       await using browser = await chromium.launch({ executablePath, args: ["--no-sandbox", "--disable-gpu"] });

@@ -1,7 +1,8 @@
 // @module-tag chromium
+
+import type { IssuedKey, StoreDatabase } from "@petstore/test-store/store-database";
 import type { Page } from "playwright-core";
 import { describe, expect } from "vitest";
-import type { IssuedKey, StoreDatabase } from "../src/store-database.js";
 import { enterKey, it } from "./it.js";
 
 const free = { plan: "free" } as const;

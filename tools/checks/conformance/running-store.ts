@@ -2,17 +2,11 @@ import { randomBytes } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import { type Limits, migrate } from "@petstore/core";
 import { createTestDatabase, grantService } from "@petstore/harness";
-import {
-  graphqlMain,
-  isInstalled,
-  openTogether,
-  restMain,
-  type Service,
-  startService,
-} from "@petstore/harness/processes";
+import { isInstalled, openTogether, type Service, startService } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
+import { type IssueOptions, openStoreDatabase, unhurried } from "@petstore/test-store/store-database";
 import { mintUnknownKey } from "../faults/environment/apis.js";
-import { type IssueOptions, openStoreDatabase, unhurried } from "../src/store-database.js";
+import { graphqlMain, restMain } from "../programs.js";
 import { keyEnds } from "./key-ends.js";
 
 interface RunningStoreOptions {

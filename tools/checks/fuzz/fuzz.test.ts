@@ -8,6 +8,7 @@ import fc from "fast-check";
 import { buildSchema } from "graphql";
 import { expect, inject } from "vitest";
 import type { ApiName } from "../conformance/apis/response-faults.js";
+import { schemaFile } from "../programs.js";
 import { graphqlRequests } from "./arbitraries/graphql-requests.js";
 import { type Operation, operation } from "./arbitraries/pets.js";
 import { restRequests } from "./arbitraries/rest-requests.js";
@@ -32,8 +33,7 @@ it("REST: every response is as the OpenAPI document says", async ({ figures }) =
 
 it("GraphQL: every response is as GraphQL over HTTP says", async ({ figures }) => {
   const session = createSession(store);
-  const file = new URL("../../../services/graphql/schema.graphql", import.meta.url);
-  const values = graphqlRequests(buildSchema(await readFile(file, "utf8")));
+  const values = graphqlRequests(buildSchema(await readFile(schemaFile, "utf8")));
   await checkRandomly(values, (request) => checkRequest(session, "graphql", request), "GraphQL");
   countAnswers(session, figures, "graphql", 20);
 });

@@ -6,6 +6,7 @@ import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, openServerDirectory, openSession, postgresPath } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, runCommands, startStandaloneStoreIn } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
+import { standaloneMain } from "../programs.js";
 import { codeOf, environmentOf, runAsServer, runBlock, runServerBlock } from "./backup-commands.js";
 import { duringCreates, expectRestored } from "./store-with-creates.js";
 
@@ -83,7 +84,7 @@ it("a copy of the stopped store of npm start has every pet and key", async () =>
     await runCommands(`cd ${directory.path}\n${code}`, { PATH: postgresPath });
   };
   const path = join(directory.path, "store");
-  const first = await startStandaloneStoreIn(path);
+  const first = await startStandaloneStoreIn(standaloneMain, path);
   const create = { method: "POST", body: '{"name":"Rex","categoryId":1}' };
   const headers = { Authorization: `Bearer ${first.demoKey}`, "Content-Type": "application/json" };
   const created = await fetch(`${first.origin}/v1/pets`, { ...create, headers });
@@ -93,7 +94,7 @@ it("a copy of the stopped store of npm start has every pet and key", async () =>
   await rm(path, { recursive: true });
   await copy("copy", "store");
 
-  await using restored = await startStandaloneStoreIn(path);
+  await using restored = await startStandaloneStoreIn(standaloneMain, path);
   const listed = await fetch(`${restored.origin}/v1/pets`, { headers });
   expect(await listed.json()).toEqual([await created.json()]);
 });

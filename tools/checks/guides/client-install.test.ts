@@ -7,15 +7,15 @@ import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { gzipSync } from "node:zlib";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory, startStandaloneStore } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository, startStandaloneStore } from "@petstore/harness/processes";
 import { rolldown } from "rolldown";
 import { beforeAll, expect, it } from "vitest";
+import { standaloneMain } from "../programs.js";
 
-const root = new URL("../../../", import.meta.url);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 /** The last version with `moduleResolution: node10`. */
 const tsc5 = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript-5/package.json")));
-const bottleneck = fileURLToPath(new URL("packages/client/node_modules/bottleneck", root));
+const bottleneck = fileURLToPath(new URL("packages/client/node_modules/bottleneck", repository));
 
 const installation = "curl -LO http://127.0.0.1:3000/petstore-client.tgz && npm i ./petstore-client.tgz";
 
@@ -44,7 +44,7 @@ const webPlatform = {
   URLSearchParams,
 };
 
-const store = await shared(startStandaloneStore());
+const store = await shared(startStandaloneStore(standaloneMain));
 const project = await shared(openTemporaryDirectory());
 
 beforeAll(async () => {
@@ -58,7 +58,7 @@ beforeAll(async () => {
 it.each(["packages/client/README.md", "services/rest/docs/quickstart.md"])(
   "%s says how to install the client",
   async (path) => {
-    expect(await readFile(new URL(path, root), "utf8")).toContain(`\n    ${installation}\n`);
+    expect(await readFile(new URL(path, repository), "utf8")).toContain(`\n    ${installation}\n`);
   },
 );
 

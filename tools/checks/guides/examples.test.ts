@@ -12,10 +12,11 @@ import {
   startStandaloneStore,
 } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { describe, expect, it } from "vitest";
-import { openStoreDatabase } from "../src/store-database.js";
+import { standaloneMain } from "../programs.js";
 
-const store = await shared(startStandaloneStore());
+const store = await shared(startStandaloneStore(standaloneMain));
 const database = await shared(openStoreDatabase(store.databaseUrl));
 
 /** The output of each block of each document. The README comes first, because it shows the first pet of a new store. */

@@ -7,18 +7,18 @@ import { promisify } from "node:util";
 import { createContext, runInContext } from "node:vm";
 import { shared } from "@petstore/harness";
 import { openHttpServer } from "@petstore/harness/network";
-import { openTemporaryDirectory, startStandaloneStore } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository, startStandaloneStore } from "@petstore/harness/processes";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
-import { openStoreDatabase } from "../src/store-database.js";
+import { graphqlQuickstart, standaloneMain } from "../programs.js";
 
 const execute = promisify(execFile);
-const root = new URL("../../../", import.meta.url);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
-const modules = fileURLToPath(new URL("tools/checks/node_modules", root));
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const examples = await readExamples();
 
-const store = await shared(startStandaloneStore());
+const store = await shared(startStandaloneStore(standaloneMain));
 const database = await shared(openStoreDatabase(store.databaseUrl));
 const allNames = Array.from({ length: 250 }, (_, index) => `pet ${index + 1}`);
 // Three pages.
@@ -43,7 +43,7 @@ const projects = {
     lib,
     module: "nodenext",
     types: ["node"],
-    typeRoots: [fileURLToPath(new URL("node_modules/@types", root))],
+    typeRoots: [fileURLToPath(new URL("node_modules/@types", repository))],
   },
 };
 
@@ -146,7 +146,7 @@ it.each(["create-with-apollo", "create-with-urql"])(
 
 /** The blocks of the quickstart whose first line names their file. */
 async function readExamples(): Promise<ReadonlyMap<string, string>> {
-  const text = await readFile(new URL("services/graphql/docs/quickstart.md", root), "utf8");
+  const text = await readFile(graphqlQuickstart, "utf8");
   return new Map(
     [...text.matchAll(/^```ts\n\/\/ (\S+)\.ts\n(.*?)^```$/gms)].map(([, name = "", code = ""]) => [name, code]),
   );

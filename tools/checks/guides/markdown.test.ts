@@ -3,10 +3,10 @@ import { existsSync } from "node:fs";
 import { readdir, readFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { anchorsOf } from "@petstore/harness/processes";
+import { anchorsOf, repository } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(repository);
 const skipped = new Set(["node_modules", "dist", ".git", ".turbo"]);
 const files = await filesOf("", /\.md$/);
 

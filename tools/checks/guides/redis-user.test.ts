@@ -3,8 +3,9 @@ import { readFile } from "node:fs/promises";
 import { createRedisQuota, openRedis, type RedisConfig } from "@petstore/core";
 import { openRedisCluster, openRedisSentinels, openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
+import { operationsGuide } from "../programs.js";
 
-const guide = await readFile(new URL("../../deploy/operations.md", import.meta.url), "utf8");
+const guide = await readFile(operationsGuide, "utf8");
 const [userOfRedis = [], userOfSentinel = []] = [...guide.matchAll(/^ {4}user (.*)$/gm)].map(([, words = ""]) =>
   words.split(" "),
 );

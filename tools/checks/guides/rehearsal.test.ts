@@ -9,6 +9,7 @@ import {
 } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { withinOneMinute } from "../conformance/running-store.js";
+import { standaloneMain } from "../programs.js";
 
 const snippets = await snippetsOf("services/rest/docs/rehearsal.md");
 const [strict, account, program, overLimit, overLimitInGraphql, ban, removal, removed, brownout, refused] = snippets;
@@ -18,7 +19,7 @@ it("the guide has these blocks that run", () => {
 });
 
 it("a 429 and a ban look as the guide says, over REST, in GraphQL and with the client", async () => {
-  await using store = await startStandaloneStore(settingsOf(strict));
+  await using store = await startStandaloneStore(standaloneMain, settingsOf(strict));
   let attempts = 0;
   await withinOneMinute(async () => {
     attempts += 1;
@@ -41,7 +42,7 @@ const announced =
   /^HTTP\/1.1 410 Gone\r\n.*Deprecation: @1795132800\r\nSunset: Thu, 05 Dec 2030 00:00:00 GMT\r\n.*"ENDPOINT_REMOVED"/s;
 
 it("the removal looks as the guide says, and TEST_CLOCK changes neither the quota nor the key", async () => {
-  await using store = await startStandaloneStore(settingsOf(removal));
+  await using store = await startStandaloneStore(standaloneMain, settingsOf(removal));
   const run = runnerFor(store, await issueKey(store));
   const output = await run(removed);
   expect(output).toMatch(announced);
@@ -52,7 +53,7 @@ it("the removal looks as the guide says, and TEST_CLOCK changes neither the quot
 });
 
 it("a brownout looks as the guide says", async () => {
-  await using store = await startStandaloneStore(settingsOf(brownout));
+  await using store = await startStandaloneStore(standaloneMain, settingsOf(brownout));
   const run = runnerFor(store, await issueKey(store));
   const output = await run(refused);
   expect(output).toMatch(announced);

@@ -7,13 +7,14 @@ import { promisify } from "node:util";
 import { describeWithProgram, shared } from "@petstore/harness";
 import { openHttpServer } from "@petstore/harness/network";
 import { searchPath, startStandaloneStore } from "@petstore/harness/processes";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { expect, it } from "vitest";
-import { openStoreDatabase } from "../src/store-database.js";
+import { restQuickstart, standaloneMain } from "../programs.js";
 
 const execute = promisify(execFile);
-const guide = await readFile(new URL("../../../services/rest/docs/quickstart.md", import.meta.url), "utf8");
+const guide = await readFile(restQuickstart, "utf8");
 
-const store = await shared(startStandaloneStore());
+const store = await shared(startStandaloneStore(standaloneMain));
 const database = await shared(openStoreDatabase(store.databaseUrl));
 // With the pet of the program, three pages.
 await database.execute(

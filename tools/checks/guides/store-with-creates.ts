@@ -1,11 +1,11 @@
 // A store in which clients create pets during a backup, and the checks of the restored store.
 import { migrate } from "@petstore/core";
 import { startService } from "@petstore/harness/processes";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { expect, vi } from "vitest";
 import { rest } from "../faults/environment/apis.js";
 import { createPet, openConnection, startCreates } from "../faults/environment/load.js";
 import { isAcknowledged, type Result } from "../faults/environment/results.js";
-import { openStoreDatabase } from "../src/store-database.js";
 import { environmentOf, type GuideOptions, runBlock, runServerBlock } from "./backup-commands.js";
 
 interface Creates {
@@ -24,7 +24,7 @@ export async function duringCreates(options: GuideOptions, action: Action): Prom
   await migrate(environment.DATABASE_OWNER_URL);
   await using database = openStoreDatabase(environment.DATABASE_URL);
   const { key: apiKey } = await database.issueKey();
-  await using service = await startService({ environment });
+  await using service = await startService({ main: rest.main, environment });
   const target = { origin: service.origin, api: rest };
   const { results: creates, stop } = startCreates({ apiKey, clients: 4, target: () => target });
   /** Waits for this many more creates. */
@@ -53,7 +53,7 @@ export async function expectRestored(options: GuideOptions, { apiKey, creates }:
   // The account and its key.
   expect(await database.execute("select from audit_log")).toHaveLength(2);
 
-  await using service = await startService({ environment });
+  await using service = await startService({ main: rest.main, environment });
   const target = { origin: service.origin, api: rest };
   using connection = openConnection();
   const repeat = (one: Result | undefined) => createPet(connection, target, apiKey, one?.requestedPet);

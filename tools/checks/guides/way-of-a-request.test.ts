@@ -1,9 +1,10 @@
 // The picture of README.md and CONTRIBUTING.md, compared with the code that it shows.
 import { readdir, readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
+import { repository } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 
-const root = fileURLToPath(new URL("../../../", import.meta.url));
+const root = fileURLToPath(repository);
 const picture = await readFile(`${root}packages/http/way-of-a-request.svg`, "utf8");
 const guide = await readFile(`${root}CONTRIBUTING.md`, "utf8");
 

@@ -3,9 +3,10 @@ import { readFileSync } from "node:fs";
 import type { RulesetDefinition } from "@stoplight/spectral-core";
 import owasp from "@stoplight/spectral-owasp-ruleset";
 import { expect, it } from "vitest";
+import { openApiFile } from "../programs.js";
 import { lintWithRedocly, lintWithRules, lintWithSpectral } from "./linters.js";
 
-const text = readFileSync(new URL("../../../services/rest/openapi.yaml", import.meta.url), "utf8");
+const text = readFileSync(openApiFile, "utf8");
 /** Each linter must find the mistake of this document. */
 const flawed = text
   .replace("operationId: createPet", "operationId: listPets")

@@ -10,9 +10,10 @@ import {
 } from "@petstore/harness/network";
 import { startService } from "@petstore/harness/processes";
 import { createResponseCheck, type Documented, type OpenApi } from "@petstore/harness/responses";
+import type { IssueOptions } from "@petstore/test-store/store-database";
 import { expect, it } from "vitest";
 import { newAddress, openRunningStore } from "../conformance/running-store.js";
-import type { IssueOptions } from "../src/store-database.js";
+import { restMain } from "../programs.js";
 
 interface Request extends RequestOptions {
   readonly method: string;
@@ -34,6 +35,7 @@ const service = serviceOf("rest");
 const client = openHttpClient(service.origin);
 const later = await shared(
   startService({
+    main: restMain,
     environment: {
       DATABASE_URL: database.url,
       LOG_LEVEL: "silent",

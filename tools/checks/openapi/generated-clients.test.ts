@@ -6,15 +6,15 @@ import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 import { shared } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { generate } from "openapi-typescript-codegen";
 import { rolldown } from "rolldown";
 import { expect, it } from "vitest";
 import { openRunningStore } from "../conformance/running-store.js";
+import { restQuickstart } from "../programs.js";
 
 const execute = promisify(execFile);
-const root = new URL("../../../", import.meta.url);
-const modules = fileURLToPath(new URL("tools/checks/node_modules", root));
+const modules = fileURLToPath(new URL("../node_modules", import.meta.url));
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 /** `JSON.parse` makes 9007199254740992 of it. */
 const exact = "9007199254740993";
@@ -26,7 +26,7 @@ const client = openHttpClient(origin);
 it("openapi-typescript reads OpenAPI 3.1, and openapi-fetch keeps every digit as the quickstart says", async () => {
   await using project = await openProject();
   const key = await store.issueKey("valid");
-  const quickstart = await readFile(new URL("services/rest/docs/quickstart.md", root), "utf8");
+  const quickstart = await readFile(restQuickstart, "utf8");
   const examples = [...quickstart.matchAll(/^```ts\n\/\/ ([\w-]+\.ts)\n(.*?)^```$/gms)];
   expect(examples.map(([, name]) => name)).toEqual(["generate.ts", "client.ts"]);
   for (const [, name = "", code = ""] of examples) {
@@ -90,7 +90,7 @@ async function openProject() {
     async check(...names: readonly string[]): Promise<void> {
       const options = ["--noEmit", "--strict", "--skipLibCheck"];
       const modern = ["--target", "es2023", "--module", "esnext", "--moduleResolution", "bundler"];
-      const types = ["--types", "node", "--typeRoots", fileURLToPath(new URL("node_modules/@types", root))];
+      const types = ["--types", "node", "--typeRoots", fileURLToPath(new URL("node_modules/@types", repository))];
       await execute(process.execPath, [tsc, ...options, ...modern, ...types, ...names], { cwd: directory.path });
     },
     /** Returns the output of the program. */

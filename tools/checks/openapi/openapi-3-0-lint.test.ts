@@ -1,9 +1,10 @@
 // The OpenAPI 3.0 form, which the build of the REST service writes, is valid OpenAPI 3.0.
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
+import { openApi30File } from "../programs.js";
 import { lintWithRedocly, lintWithSpectral } from "./linters.js";
 
-const built = readFileSync(new URL("../../../services/rest/dist/openapi-3.0.json", import.meta.url), "utf8");
+const built = readFileSync(openApi30File, "utf8");
 // The service fills the lists when it starts.
 const text = built.replaceAll('"servers": []', '"servers": [{ "url": "https://petstore.example/v1" }]');
 /** Each linter must find these words of 3.1. */

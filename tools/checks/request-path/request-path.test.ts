@@ -2,6 +2,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { describeWithRedis } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
+import { repository } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { openRunningStore, type ServiceName } from "../conformance/running-store.js";
 
@@ -26,7 +27,6 @@ const warmUpRequests = 20;
 const runs = 12;
 /** As an operator would start a service, except for limits that a slow machine could reach. */
 const environment = { LOG_LEVEL: "info", TRUST_PROXY: "", SHED_EVENT_LOOP_DELAY_MS: "60000" };
-const root = new URL("../../../", import.meta.url);
 
 // Without Redis, a request executes other files.
 describeWithRedis("the files that a request executes", async () => {
@@ -91,7 +91,7 @@ async function executedFiles(
   const names = new Map<string, string[]>();
   for (const [called, count] of counts) {
     const [path = "", name = ""] = called.split(" ");
-    if (count === runs && existsSync(new URL(path, root))) names.set(path, [...(names.get(path) ?? []), name]);
+    if (count === runs && existsSync(new URL(path, repository))) names.set(path, [...(names.get(path) ?? []), name]);
   }
   return [...names].sort().map(([path, functions]) => ({
     path,
@@ -102,12 +102,12 @@ async function executedFiles(
 
 /** The source of one of our compiled modules, as a path from the root. Other modules have a path that does not exist. */
 function sourceOf(url: string): string {
-  const module = /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(url.slice(root.href.length));
+  const module = /^((?:packages|services)\/[^/]+)\/dist\/(.+)\.js$/.exec(url.slice(repository.href.length));
   return module === null ? "foreign" : `${module[1]}/src/${module[2]}.ts`;
 }
 
 function textOf(path: string): string {
-  return readFileSync(new URL(path, root), "utf8");
+  return readFileSync(new URL(path, repository), "utf8");
 }
 
 function pathsOf(files: readonly ExecutedFile[]): string[] {

@@ -1,10 +1,10 @@
 // The audit of known vulnerabilities in CI.
 import { fileURLToPath } from "node:url";
 import { openHttpServer } from "@petstore/harness/network";
-import { startProgram } from "@petstore/harness/processes";
+import { repository, startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 
-const command = fileURLToPath(new URL("../../../.ci/audit", import.meta.url));
+const command = fileURLToPath(new URL(".ci/audit", repository));
 const advisory = { id: 1, url: "https://example.com/1", title: "A test", severity: "high", vulnerable_versions: "*" };
 
 it.each<[what: string, status: number, body: unknown, exitCode: number, printed: string]>([

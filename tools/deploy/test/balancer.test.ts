@@ -8,11 +8,11 @@ import { gunzipSync } from "node:zlib";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { isAnswering, startShippedBalancer } from "@petstore/harness/network";
-import { graphqlMain, startService } from "@petstore/harness/processes";
+import { startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
-import { issueKey, read, run } from "./commands.js";
+import { graphqlMain, issueKey, read, restMain, run } from "./commands.js";
 import { makeSecrets } from "./containers.js";
 
 interface RouteRule {
@@ -20,12 +20,14 @@ interface RouteRule {
   readonly matches: readonly { readonly path: { readonly type: string; readonly value: string } }[];
 }
 
+const haproxyFile = new URL("../haproxy.cfg", import.meta.url);
+
 describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () => {
   const database = await shared(createTestDatabase());
   const limits = ["--plan", "enterprise", "--per-minute", "1000000", "--per-day", "1000000"];
   const headers = { Authorization: `Bearer ${await issueKey(database.url, ...limits)}` };
   const environment = { DATABASE_URL: database.url };
-  const rest = await shared(startService({ environment }));
+  const rest = await shared(startService({ main: restMain, environment }));
 
   /** Unlike fetch, leaves the body as it arrives. */
   async function send(origin: string, path: string, fields: Readonly<Record<string, string>>, method = "GET") {
@@ -45,8 +47,11 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   }
 
   it("loses no request while an instance under load stops", async () => {
-    await using stopping = await startService({ environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" } });
-    await using balancer = await startShippedBalancer({ rest: [stopping.port, rest.port] });
+    await using stopping = await startService({
+      main: restMain,
+      environment: { ...environment, SHUTDOWN_GRACE_MS: "2000" },
+    });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [stopping.port, rest.port] });
     const list = async () => (await fetch(`${balancer.origin}/v1/pets`, { headers })).status;
     await expect.poll(list).toBe(200);
 
@@ -60,7 +65,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
 
   it("leads every link and file of every page to a service that has it", async () => {
     await using graphql = await startService({ main: graphqlMain, environment });
-    await using balancer = await startShippedBalancer({ rest: [rest.port], graphql: [graphql.port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port], graphql: [graphql.port] });
     for (const path of ["/", "/graphiql"]) {
       await expect.poll(async () => (await fetch(`${balancer.origin}${path}`)).status).toBe(200);
     }
@@ -98,7 +103,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   });
 
   it("compresses a page of 100 pets to less than a fifth, and leaves the pets as they are", async () => {
-    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port] });
     await createPets(balancer.origin, 101);
     const path = "/v1/pets?limit=100";
     const plain = await send(balancer.origin, path, { "Accept-Encoding": "identity" });
@@ -112,7 +117,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   });
 
   it("gives the compressed page a weak ETag of its own, and 304 to a client that has it", async () => {
-    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port] });
     await createPets(balancer.origin, 2);
     const ask = (fields: Readonly<Record<string, string>>) => send(balancer.origin, "/v1/pets?limit=1", fields);
     await expect.poll(async () => (await ask({})).headers.etag).toMatch(/^"/);
@@ -135,7 +140,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     "answers HEAD with the headers of GET, with Accept-Encoding: %s",
     async (encoding) => {
       await using graphql = await startService({ main: graphqlMain, environment });
-      await using balancer = await startShippedBalancer({ rest: [rest.port], graphql: [graphql.port] });
+      await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port], graphql: [graphql.port] });
       await createPets(balancer.origin, 2);
       await expect.poll(async () => (await fetch(`${balancer.origin}/graphiql`)).status).toBe(200);
       for (const path of [
@@ -154,7 +159,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   );
 
   it("leaves alone what a service has compressed, and errors", async () => {
-    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port] });
     const encoded = { "Accept-Encoding": "gzip" };
     const file = await send(balancer.origin, "/openapi.json", encoded);
     expect(file.headers).toMatchObject({ "content-encoding": "gzip", vary: "Accept-Encoding" });
@@ -170,7 +175,11 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     const certificate = join(secrets.path, "balancer.pem");
     await writeFile(certificate, `${await secret("redis.crt")}${await secret("redis.key")}`);
     const port = await choosePort(undefined);
-    await using balancer = await startShippedBalancer({}, { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` });
+    await using balancer = await startShippedBalancer(
+      haproxyFile,
+      {},
+      { TLS_CERTIFICATE: certificate, TLS_PORT: `${port}` },
+    );
     const authority = ["--cacert", join(secrets.path, "authority.crt")];
     const address = ["--resolve", `redis:${port}:127.0.0.1`, `https://redis:${port}`];
     const { stdout } = await run("curl", ["--silent", "--include", ...authority, ...address]);
@@ -179,7 +188,7 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
   });
 
   it("keeps 1,000 connections of a client address, closes further ones, and serves other addresses", async () => {
-    await using balancer = await startShippedBalancer({ rest: [rest.port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [rest.port] });
     const port = Number(new URL(balancer.origin).port);
     const sockets: Socket[] = [];
     const open = (localAddress: string) => {
@@ -208,13 +217,13 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
 
   it("leaves the answer to the services while none is ready, and gives it the same shape while none is there", async () => {
     const port = await choosePort(undefined);
-    await using balancer = await startShippedBalancer({ rest: [port] });
+    await using balancer = await startShippedBalancer(haproxyFile, { rest: [port] });
     const alone = await fetch(`${balancer.origin}/v1/pets`);
     expect(alone.headers.get("Retry-After")).toBe("1");
     expect(await alone.json()).toEqual({ code: "SERVICE_UNAVAILABLE", message: expect.any(String), status: 503 });
 
     const environment = { DATABASE_URL: "postgres://nobody@127.0.0.1:1/none", TRUST_PROXY: "127.0.0.0/8" };
-    await using service = await startService({ environment, port });
+    await using service = await startService({ main: restMain, environment, port });
     expect(await isAnswering(`${service.origin}/readyz`)).toBe(false);
     const fetchAs = (address: string) =>
       fetch(`${balancer.origin}/v1/pets`, { headers: { "X-Forwarded-For": address } });

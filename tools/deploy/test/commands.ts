@@ -5,6 +5,10 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
 
+export const restMain: URL = new URL(import.meta.resolve("@petstore/rest/main"));
+export const graphqlMain: URL = new URL(import.meta.resolve("@petstore/graphql/main"));
+const petstoreCommand = fileURLToPath(import.meta.resolve("@petstore/admin/petstore"));
+
 /** The folder tools/deploy. */
 export const folder = fileURLToPath(new URL("../", import.meta.url));
 
@@ -17,8 +21,7 @@ export const run = promisify(execFile);
 
 /** Runs the petstore command once, without input. Rejects when it fails. */
 export async function petstore(databaseUrl: string, ...words: readonly string[]): Promise<string> {
-  const command = join(folder, "../admin/bin/petstore.mjs");
-  const running = run(process.execPath, [command, ...words], { env: { DATABASE_URL: databaseUrl } });
+  const running = run(process.execPath, [petstoreCommand, ...words], { env: { DATABASE_URL: databaseUrl } });
   running.child.stdin?.end();
   return (await running).stdout;
 }

@@ -1,7 +1,7 @@
 // V8 must reach its heap limit before the kernel ends the container, in every place that names one of the two.
-import { readdir } from "node:fs/promises";
+import { readdir, readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { serviceFlags } from "@petstore/harness/processes";
+import { repository, serviceFlags } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { folder, read } from "./commands.js";
 
@@ -15,8 +15,11 @@ const deployed = entries.filter((entry) => entry.isFile()).map((entry) => join(e
 const ours = deployed
   .map((path) => path.slice(folder.length))
   .filter((path) => !/^\/?(node_modules|test)\//.test(path));
-const packages = ["", "services/rest/", "services/graphql/"].map((path) => `../../${path}package.json`);
-const texts = await Promise.all([...ours, ...packages].map(async (path) => [path, await read(path)] as const));
+const packages = ["", "services/rest/", "services/graphql/"].map((path) => `${path}package.json`);
+const texts = await Promise.all([
+  ...ours.map(async (path) => [path, await read(path)] as const),
+  ...packages.map(async (path) => [path, await readFile(new URL(path, repository), "utf8")] as const),
+]);
 const found = (pattern: RegExp) =>
   texts.flatMap(([path, text]) =>
     [...text.matchAll(pattern)].map(([, number]) => ({ path, mebibytes: Number(number) })),

@@ -7,7 +7,7 @@ import { isAnswering } from "@petstore/harness/network";
 import { anchorsOf, markedCommands, openTemporaryDirectory, startService } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { parse } from "yaml";
-import { folder, issueKey, read, run } from "./commands.js";
+import { folder, issueKey, read, restMain, run } from "./commands.js";
 
 interface Rule {
   readonly alert: string;
@@ -76,7 +76,10 @@ it("the dashboard and the alerts use only metrics that a service exports", async
   await using database = await createTestDatabase();
   const key = await issueKey(database.url);
   const port = await choosePort(undefined);
-  await using service = await startService({ environment: { DATABASE_URL: database.url, METRICS_PORT: `${port}` } });
+  await using service = await startService({
+    main: restMain,
+    environment: { DATABASE_URL: database.url, METRICS_PORT: `${port}` },
+  });
   await service.until(() => isAnswering(`${service.origin}/readyz`));
   // A refusal is a request, a problem and a decision. The look-up of a key is a statement.
   const address = `${service.origin}/v1/pets`;

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import dockerignore from "@balena/dockerignore";
 import { describeWithProgram } from "@petstore/harness";
 import { openInstalledPostgres, query } from "@petstore/harness/postgres";
-import { markedCommands, openTemporaryDirectory } from "@petstore/harness/processes";
+import { markedCommands, openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
 import { folder, petstore, read, run } from "./commands.js";
 import { readCompose } from "./containers.js";
@@ -29,7 +29,7 @@ const petstoreGroups =
   /^(?:node tools\/admin\/bin\/petstore\.mjs|docker compose run --rm petstore|petstore) (?=\S)|^(?=(?:account|audit|ban|key|usage) .* )/;
 
 it("has no block that no test runs", async () => {
-  const texts = await Promise.all(tests.map((file) => read(`../${file}`)));
+  const texts = await Promise.all(tests.map((file) => readFile(new URL(`tools/${file}`, repository), "utf8")));
   const marks = blocks.flatMap(({ mark }) => mark ?? []);
   expect(marks.length).toBeGreaterThan(10);
   expect(marks.filter((mark) => !texts.join().includes(`"${mark}"`))).toEqual([]);
@@ -80,7 +80,7 @@ it.each([
 ])("git and the build of the images ignore %s, which a guide has named", async (name) => {
   const ignored = dockerignore.default().add((await read("Dockerfile.dockerignore")).split("\n"));
   await using directory = await openTemporaryDirectory();
-  await copyFile(join(folder, "../../.gitignore"), join(directory.path, ".gitignore"));
+  await copyFile(new URL(".gitignore", repository), join(directory.path, ".gitignore"));
   await run("git", ["init", "--quiet"], { cwd: directory.path });
   for (const path of [name, `tools/admin/${name}`]) {
     expect(ignored.ignores(path), path).toBe(true);

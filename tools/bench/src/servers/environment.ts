@@ -1,11 +1,11 @@
 import { open } from "node:fs/promises";
 import { join } from "node:path";
-import { openStoreDatabase } from "@petstore/checks/store-database";
 import { migrate } from "@petstore/core";
 import { choosePort } from "@petstore/embedded-postgres";
 import { openPostgresServer, type PostgresServer } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, openTogether, probe, startProgram, type Usage } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
+import { openStoreDatabase } from "@petstore/test-store/store-database";
 import type { LoadedServer } from "../load/load.js";
 import { storedPets, type Workload } from "../load/workload.js";
 import { progress } from "../rounds.js";

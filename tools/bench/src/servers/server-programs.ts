@@ -1,5 +1,5 @@
-import { unhurried } from "@petstore/checks/store-database";
-import { graphqlMain, restMain, serviceFlags } from "@petstore/harness/processes";
+import { serviceFlags } from "@petstore/harness/processes";
+import { unhurried } from "@petstore/test-store/store-database";
 import { bareGraphqlRequests, graphqlRequests, postgraphileRequests } from "../load/graphql-requests.js";
 import { type ApiRequests, restRequests } from "../load/requests.js";
 
@@ -18,8 +18,8 @@ export interface ServerProgram {
  * Our services, as they run in production: with key, quota in Redis, metrics and log. A busy machine answers late, which is no
  * error.
  */
-export const petstoreRest: ServerProgram = service("petstore-rest", restMain, restRequests);
-export const petstoreGraphql: ServerProgram = service("petstore-graphql", graphqlMain, graphqlRequests);
+export const petstoreRest: ServerProgram = service("petstore-rest", "@petstore/rest/main", restRequests);
+export const petstoreGraphql: ServerProgram = service("petstore-graphql", "@petstore/graphql/main", graphqlRequests);
 
 /** A bare peer has no key, quota, validation or log. */
 export const bareExpress: ServerProgram = peer("bare-express", restRequests);
@@ -34,7 +34,8 @@ export const fastifyRateLimit: ServerProgram = { ...peer("fastify-rate-limit", r
 export const restCeiling: ServerProgram = { ...peer("ceiling", restRequests), takesKey: true };
 export const graphqlCeiling: ServerProgram = { ...restCeiling, requests: bareGraphqlRequests };
 
-function service(name: string, main: URL, requests: ApiRequests): ServerProgram {
+function service(name: string, program: string, requests: ApiRequests): ServerProgram {
+  const main = new URL(import.meta.resolve(program));
   return { name, main, requests, takesKey: true, nodeOptions: serviceFlags, environment: unhurried };
 }
 

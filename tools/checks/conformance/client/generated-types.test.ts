@@ -9,8 +9,8 @@ import * as typescriptOperations from "@graphql-codegen/typescript-operations";
 import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { parse } from "graphql";
 import { expect, it } from "vitest";
+import { graphqlQuickstart, schemaFile } from "../../programs.js";
 
-const graphqlFolder = new URL("../../../../services/graphql/", import.meta.url);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
 const operations = `
   query List { pets { id name categoryId status } }
@@ -26,7 +26,7 @@ const program = `
   export const input: NewPet = { name: "Rex", categoryId: 9007199254740993 };`;
 
 it("the plugin that the quickstart names generates types that agree with the schema", async () => {
-  const quickstart = await readFile(new URL("docs/quickstart.md", graphqlFolder), "utf8");
+  const quickstart = await readFile(graphqlQuickstart, "utf8");
   const [, block = ""] = /^```json\n(.*?)^```$/ms.exec(quickstart) ?? [];
   const { generates, config } = JSON.parse(block) as {
     generates: Record<string, { plugins: string[] }>;
@@ -35,7 +35,7 @@ it("the plugin that the quickstart names generates types that agree with the sch
   expect(Object.values(generates)).toEqual([{ plugins: ["typescript-operations"] }]);
   const types = await codegen({
     filename: "",
-    schema: parse(await readFile(new URL("schema.graphql", graphqlFolder), "utf8")),
+    schema: parse(await readFile(schemaFile, "utf8")),
     documents: [{ location: "", document: parse(operations) }],
     config,
     plugins: [{ plugin: {} }],

@@ -1,7 +1,7 @@
 import { randomBytes } from "node:crypto";
 import { mintApiKey } from "@petstore/core";
 import type { HttpRequest } from "@petstore/harness/network";
-import { graphqlMain, restMain } from "@petstore/harness/processes";
+import { graphqlMain, restMain } from "../../programs.js";
 
 /** An API of the store, as its clients know it. */
 export interface Api {

@@ -6,7 +6,8 @@ import { type StandaloneStore, startStandaloneStoreIn } from "@petstore/harness/
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { it as base, type Figures } from "@petstore/harness/test-with-figures";
 import { waitPastMidnight } from "@petstore/harness/wait-past-midnight";
-import { openStoreDatabase, type StoreDatabase } from "../../src/store-database.js";
+import { openStoreDatabase, type StoreDatabase } from "@petstore/test-store/store-database";
+import { standaloneMain } from "../../programs.js";
 import { oneOfEach, rest } from "./apis.js";
 import { type CreatesOptions, type Load, type LoadOptions, startCreates, startLoad, type Target } from "./load.js";
 import { countOracles } from "./oracles.js";
@@ -109,7 +110,7 @@ function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
     },
     /** Starts the program of `npm start` in this directory. It is stopped in order, so that it ends its PostgreSQL. */
     async startStore(path: string): Promise<StandaloneStore & Target> {
-      const store = environment.use(await startStandaloneStoreIn(path, { BAN_STRIKES: "0" }));
+      const store = environment.use(await startStandaloneStoreIn(standaloneMain, path, { BAN_STRIKES: "0" }));
       // The first start shows the key of the demo account on purpose.
       logs.push({ output: store.output, shownKey: store.demoKey });
       return { ...store, api: rest };

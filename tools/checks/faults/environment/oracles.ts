@@ -1,5 +1,5 @@
 import { isLeak } from "@petstore/harness/responses";
-import type { StoreDatabase } from "../../src/store-database.js";
+import type { StoreDatabase } from "@petstore/test-store/store-database";
 import { count, groupBy, hasRateLimit, isFailure, type Result } from "./results.js";
 
 export type Oracles = Awaited<ReturnType<typeof countOracles>>;

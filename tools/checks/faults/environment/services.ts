@@ -4,7 +4,7 @@ import {
   type Service as ServiceProcess,
   startService as startProcess,
 } from "@petstore/harness/processes";
-import { unhurried } from "../../src/store-database.js";
+import { unhurried } from "@petstore/test-store/store-database";
 import { type Api, rest } from "./apis.js";
 
 export interface Service extends ServiceProcess {

@@ -1,5 +1,6 @@
 import { startShippedBalancer } from "@petstore/harness/network";
 import { dearValues } from "@petstore/harness/responses";
+import { haproxyFile } from "../../programs.js";
 import { type Api, apis, graphql, rest, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { type Attack, checkMoment, heldUntilKeyIsStaleMs } from "../environment/moment.js";
@@ -44,7 +45,8 @@ it("dearest-bodies-balanced: the shipped HAProxy takes no instance out", { tags:
   await environment.startWithRedis(faultless, twoOfEach);
   const servicesOf = (api: Api) => environment.services.filter((service) => service.api === api);
   const portsOf = (api: Api) => servicesOf(api).map(({ port }) => port);
-  const balancer = environment.use(await startShippedBalancer({ rest: portsOf(rest), graphql: portsOf(graphql) }));
+  const ports = { rest: portsOf(rest), graphql: portsOf(graphql) };
+  const balancer = environment.use(await startShippedBalancer(haproxyFile, ports));
   for (const { list } of apis) {
     const statusOf = async () => (await fetch(`${balancer.origin}${list.path}`, { method: list.method })).status;
     await balancer.until(async () => (await statusOf()) === 401);

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { createPetStoreClient } from "@petstore/client";
 import { type HttpAnswer, nowMs, openHttpClient } from "@petstore/harness/network";
 import type { Figures } from "@petstore/harness/test-with-figures";
-import type { StoreDatabase } from "../../src/store-database.js";
+import type { StoreDatabase } from "@petstore/test-store/store-database";
 import { rest } from "../environment/apis.js";
 import type { Environment } from "../environment/environment.js";
 import type { Target } from "../environment/load.js";

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from "node:timers/promises";
-import type { StoreDatabase } from "../../src/store-database.js";
+import type { StoreDatabase } from "@petstore/test-store/store-database";
 import { graphql, graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 

@@ -33,10 +33,11 @@ export interface BalancedPorts {
 }
 
 /**
- * HAProxy with the configuration that is shipped, `tools/deploy/haproxy.cfg`, in front of services that listen on these
+ * HAProxy with the configuration that is shipped, `haproxy.cfg` of tools/deploy, in front of services that listen on these
  * ports. A warning about the configuration is an error. Resolves when it answers: perhaps no service is ready yet.
  */
 export function startShippedBalancer(
+  shippedFile: URL,
   { rest = [], graphql = [] }: BalancedPorts,
   environment: Readonly<Record<string, string>> = {},
 ): Promise<Program & { readonly origin: string; readonly port: number }> {
@@ -46,7 +47,7 @@ export function startShippedBalancer(
     const port = await choosePort(undefined);
     const servers = (name: string, ports: readonly number[]) =>
       ports.map((one) => `server ${name}${one} 127.0.0.1:${one}`).join("\n  ");
-    const shipped = await readFile(new URL("../../../deploy/haproxy.cfg", import.meta.url), "utf8");
+    const shipped = await readFile(shippedFile, "utf8");
     const configuration = shipped
       .replaceAll(":8080", `127.0.0.1:${port}`)
       .replaceAll("server-template rest 1-10 rest:3000", servers("rest", rest))

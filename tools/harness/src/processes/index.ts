@@ -1,11 +1,10 @@
 export { folderOf, isInstalled, missingPrograms, searchPath } from "./installed-program.js";
 export type { Usage } from "./probe.js";
 export { type Program, startProgram } from "./program.js";
+export { repository } from "./repository.js";
 export { openTemporaryDirectory, openTogether, type TemporaryDirectory, until } from "./resources.js";
 export {
-  graphqlMain,
   probe,
-  restMain,
   type Service,
   type ServiceOptions,
   serviceFlags,

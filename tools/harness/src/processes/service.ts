@@ -5,8 +5,8 @@ import { type Program, startProgram } from "./program.js";
 import { openTogether } from "./resources.js";
 
 export interface ServiceOptions {
-  /** The REST service by default. */
-  readonly main?: URL;
+  /** The program of the service. */
+  readonly main: URL;
   /** The whole environment, except HOST and PORT. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A free port by default. */
@@ -37,11 +37,6 @@ export const serviceFlags: readonly string[] = [
   "--max-old-space-size=384",
 ];
 
-export const restMain: URL = mainOf("rest");
-export const graphqlMain: URL = mainOf("graphql");
-/** The program of `npm start`. */
-export const standaloneMain: URL = mainOf("standalone");
-
 export const probe: string = new URL("./probe.js", import.meta.url).href;
 
 /** Resolves when `/livez` answers 200. */
@@ -63,7 +58,7 @@ export async function startService(options: ServiceOptions): Promise<Service> {
 
 /** The same without waiting, for a start that fails. By default the service chooses its port. */
 export function startServiceProgram(options: ServiceOptions): Program {
-  const { main = restMain, environment, port = 0, clockOffsetMs = 0, isProbed = false } = options;
+  const { main, environment, port = 0, clockOffsetMs = 0, isProbed = false } = options;
   const preloads = [...(isProbed ? [probe] : []), ...(clockOffsetMs === 0 ? [] : [clockPreload(clockOffsetMs)])];
   return startProgram({
     name: "The service",
@@ -71,10 +66,6 @@ export function startServiceProgram(options: ServiceOptions): Program {
     environment: { ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     hasChannel: isProbed,
   });
-}
-
-function mainOf(service: string): URL {
-  return new URL(`../../../../services/${service}/dist/main.js`, import.meta.url);
 }
 
 function clockPreload(offsetMs: number): string {

@@ -4,9 +4,9 @@ import { randomUUID } from "node:crypto";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import { promisify } from "node:util";
+import { repository } from "./repository.js";
 
 const run = promisify(execFile);
-const root = new URL("../../../../", import.meta.url);
 
 export interface Snippet {
   readonly language: "sh" | "js" | "py";
@@ -15,7 +15,7 @@ export interface Snippet {
 
 /** The blocks of a document that can run, in order. The path starts at the root of the repository. */
 export async function snippetsOf(path: string): Promise<Snippet[]> {
-  const text = await readFile(new URL(path, root), "utf8");
+  const text = await readFile(new URL(path, repository), "utf8");
   return [...text.matchAll(/^```(sh|js|py)\n(.*?)^```$/gms)].map(([, language, code = ""]) => ({
     language: language as Snippet["language"],
     code,
@@ -34,7 +34,7 @@ export function anchorsOf(text: string): string[] {
 
 /** The commands of a document that follow the comment `<!-- mark -->`. */
 export async function markedCommands(path: string, mark: string): Promise<string> {
-  const text = await readFile(new URL(path, root), "utf8");
+  const text = await readFile(new URL(path, repository), "utf8");
   const commands = text.split(`<!-- ${mark} -->\n\`\`\`sh\n`)[1]?.split("```")[0];
   if (commands === undefined) throw new Error(`${path} has no commands marked ${mark}`);
   return commands;
@@ -42,7 +42,7 @@ export async function markedCommands(path: string, mark: string): Promise<string
 
 /** Runs commands at the root of the repository, and returns their output. The environment is whole, with PATH. */
 export async function runCommands(commands: string, env: Environment): Promise<string> {
-  return (await run("sh", ["-eu", "-c", commands], { env, cwd: fileURLToPath(root) })).stdout;
+  return (await run("sh", ["-eu", "-c", commands], { env, cwd: fileURLToPath(repository) })).stdout;
 }
 
 /** Runs a program of Python, and returns its output. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { type Program, startProgram } from "./program.js";
 import { openTemporaryDirectory, openTogether } from "./resources.js";
-import { serviceFlags, standaloneMain } from "./service.js";
+import { serviceFlags } from "./service.js";
 
 export interface StandaloneStore extends Program {
   readonly origin: string;
@@ -18,27 +18,31 @@ export interface StandaloneStore extends Program {
 /** The first start ends it with the key of the demo account, a later one with the way to a new key. */
 const banner = / ready at (http:\/\/[^\s/]+)\/v1.*(?:^ {2}(pets_test_\w+)$|was shown at the first start)/ms;
 
-/** Starts the program of `npm start` in an empty directory, and waits until both APIs answer. */
-export function startStandaloneStore(environment: Environment = {}): Promise<StandaloneStore> {
+/** Starts `main`, the program of `npm start`, in an empty directory, and waits until both APIs answer. */
+export function startStandaloneStore(main: URL, environment: Environment = {}): Promise<StandaloneStore> {
   return openTogether(async (use) => {
     const { path } = use(await openTemporaryDirectory());
-    return use(await startStandaloneStoreIn(path, environment));
+    return use(await startStandaloneStoreIn(main, path, environment));
   });
 }
 
-export function startStandaloneStoreIn(path: string, environment: Environment = {}): Promise<StandaloneStore> {
+export function startStandaloneStoreIn(
+  main: URL,
+  path: string,
+  environment: Environment = {},
+): Promise<StandaloneStore> {
   return openTogether(async (use) => {
-    const program = use(startStandaloneProgram(path, environment));
+    const program = use(startStandaloneProgram(main, path, environment));
     const [, origin = "", demoKey = ""] = await program.printed(banner);
     return { ...program, origin, directory: path, databaseUrl: (await embeddedPostgresUrl(path)) ?? "", demoKey };
   });
 }
 
 /** The same without waiting, for a start that fails. */
-export function startStandaloneProgram(path: string, environment: Environment = {}): Program {
+export function startStandaloneProgram(main: URL, path: string, environment: Environment = {}): Program {
   return startProgram({
     name: "The store",
-    args: [...serviceFlags, standaloneMain.pathname],
+    args: [...serviceFlags, main.pathname],
     directory: tmpdir(),
     environment: { PETSTORE_DIR: path, PORT: "0", ...environment },
   });
