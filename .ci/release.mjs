@@ -1,10 +1,9 @@
 // `npm run release`: turns the changesets into a release. It publishes nothing: the last lines say what to publish.
 import { spawnSync } from "node:child_process";
-import { copyFileSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
 import getReleasePlan from "@changesets/get-release-plan";
-import { releasedDocument } from "../services/rest/test/released-document.mjs";
 
 const usage = `Usage: npm run release [-- --dry-run]
 
@@ -24,7 +23,7 @@ Options:
 const headings = { major: "Breaking changes", minor: "New", patch: "Fixed" };
 
 process.chdir(fileURLToPath(new URL("../", import.meta.url)));
-const { packageManager, version: oldVersion } = JSON.parse(readFileSync("package.json", "utf8"));
+const { version: oldVersion } = JSON.parse(readFileSync("package.json", "utf8"));
 const options = readOptions();
 if (options.help) {
   process.stdout.write(usage);
@@ -40,19 +39,17 @@ if (options["dry-run"]) {
 }
 checkRepository();
 
-pnpm("exec", "changeset", "version");
+run("changeset", "version");
 edit("package.json", (text) => text.replace(`"version": "${oldVersion}"`, `"version": "${version}"`));
 edit("tools/deploy/kubernetes/overlay/kustomization.yaml", (text) =>
   text.replaceAll(`newTag: ${oldVersion}`, `newTag: ${version}`),
 );
 edit("CHANGELOG.md", (text) => text.replace("\n## ", () => `\n${changes}\n## `));
-const openApi = readFileSync("services/rest/openapi.yaml", "utf8");
-writeFileSync("services/rest/openapi.released.yaml", releasedDocument(openApi));
-copyFileSync("services/graphql/schema.graphql", "services/graphql/schema.released.graphql");
+run("pnpm", "--recursive", "run", "write-released");
 // An older build may have left files that no source has.
 rmSync("packages/client/dist", { recursive: true, force: true });
-pnpm("--filter", "@petstore/client", "run", "build");
-pnpm("--filter", "@petstore/client", "pack", "--pack-destination", process.cwd());
+run("pnpm", "--filter", "@petstore/client", "run", "build");
+run("pnpm", "--filter", "@petstore/client", "pack", "--pack-destination", process.cwd());
 run("npm", "run", "sbom");
 run("git", "commit", "--quiet", "--all", "--message", `Release ${version}`);
 run("git", "tag", "--annotate", `v${version}`, "--message", `Version ${version}`);
@@ -98,10 +95,6 @@ function checkRepository() {
 
 function edit(path, change) {
   writeFileSync(path, change(readFileSync(path, "utf8")));
-}
-
-function pnpm(...args) {
-  run("npx", "--yes", packageManager, ...args);
 }
 
 function run(command, ...args) {

@@ -6,7 +6,7 @@ import { existsSync, utimesSync } from "node:fs";
 import { join, relative, sep } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { fileURLToPath } from "node:url";
-import { buildIfChanged } from "./build.mjs";
+import { build } from "./build.mjs";
 import { readOptions, setEnvironment } from "./settings.mjs";
 import { stopWithNpm } from "./stop-with-npm.mjs";
 
@@ -18,7 +18,7 @@ const settleMs = 20;
 
 const options = readOptions("npm run dev");
 stopWithNpm();
-buildIfChanged();
+await build();
 setEnvironment(options);
 // Only now is it certainly installed.
 const { watch } = await import("chokidar");

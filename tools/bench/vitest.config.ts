@@ -10,7 +10,7 @@ export default testConfig({
       test: {
         name: "bench",
         include: ["bench/*.test.ts"],
-        setupFiles: ["@petstore/checks/setup"],
+        setupFiles: ["@petstore/harness/project-setup"],
         testTimeout: 60 * 60_000,
       },
     },

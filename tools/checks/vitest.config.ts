@@ -2,7 +2,7 @@ import { testConfig, withPostgres } from "@petstore/harness/config";
 import type { TestProjectInlineConfiguration } from "vitest/config";
 import { projects } from "./src/projects.js";
 
-/** A program is a tag: a test that needs it names it, and `setup.ts` skips the test where it is missing. */
+/** A program is a tag: a test that needs it names it, and the setup file of the projects skips the test where it is missing. */
 const programs = [...new Set(Object.values(projects).flatMap((project) => project.programs))];
 
 export default testConfig({
@@ -18,7 +18,7 @@ export default testConfig({
           name,
           include: [`${name}/**/*.test.ts`],
           ...withPostgres,
-          setupFiles: ["./src/setup.ts"],
+          setupFiles: ["@petstore/harness/project-setup"],
           testTimeout: 30 * 60_000,
           hookTimeout: 5 * 60_000,
         },

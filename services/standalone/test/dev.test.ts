@@ -1,35 +1,33 @@
 // `npm run dev` on a copy of the product, whose sources the tests may change.
-import { appendFile, chmod, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
+import { appendFile, cp, mkdir, readdir, readFile, rename, symlink, utimes, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { choosePort, embeddedPostgresUrl } from "@petstore/embedded-postgres";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository, startProgram } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 300_000 });
-const repository = fileURLToPath(new URL("../../../", import.meta.url));
+const original = fileURLToPath(repository);
 /** Slow enough for the limit of requests without a key. */
 const polling = { interval: 1_000, timeout: 150_000 };
 
 const { path: copy } = await shared(openTemporaryDirectory());
 const data = join(copy, "data");
-for (const name of ["packages", "services", "tsconfig.base.json", "package.json"]) {
+for (const name of ["packages", "services", "tsconfig.base.json", "package.json", "run.mjs"]) {
   // With its time stamps, or the compiler would compile everything again.
   const options = { recursive: true, verbatimSymlinks: true, preserveTimestamps: true };
-  await cp(join(repository, name), join(copy, name), options);
+  await cp(join(original, name), join(copy, name), options);
 }
-// A folder of its own, because the record of the build is in it.
+// Without programs: pnpm and turbo must not install and build in this copy, which is installed and built.
 await mkdir(join(copy, "node_modules"));
-for (const name of await readdir(join(repository, "node_modules"))) {
-  if (name !== ".cache") await symlink(join(repository, "node_modules", name), join(copy, "node_modules", name));
+for (const name of await readdir(join(original, "node_modules"))) {
+  if (name !== ".bin" && name !== "pnpm") {
+    await symlink(join(original, "node_modules", name), join(copy, "node_modules", name));
+  }
 }
-for (const name of ["pnpm-lock.yaml", "pnpm-workspace.yaml", "turbo.json"]) await writeFile(join(copy, name), "");
-await mkdir(join(copy, "tools/admin"), { recursive: true });
-// The copy is installed and built.
 await mkdir(join(copy, "bin"));
-await writeFile(join(copy, "bin/npx"), "#!/bin/sh\n");
-await chmod(join(copy, "bin/npx"), 0o755);
+for (const name of ["npx", "turbo"]) await writeFile(join(copy, "bin", name), "#!/bin/sh\n", { mode: 0o755 });
 
 const startDev = (command: string, args: readonly string[]) =>
   startProgram({

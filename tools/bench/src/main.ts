@@ -1,15 +1,14 @@
-import { runCommandLine } from "@petstore/checks/run";
+import { runProject } from "@petstore/harness/projects";
 import { createBenchReporter } from "./bench-reporter.js";
 
 const args = process.argv.slice(2);
-const bench = {
+const project = {
   about: `Measures our services and their peers in interleaved rounds, each in a process of its own, over one private PostgreSQL and
 Redis, and compares the ratios with their targets. The CPU time of the server process per request is the figure to trust:
 ratios survive a noisy machine, and absolute times do not. All benchmarks take about 40 minutes. A run without options
 from a clean commit is kept in tools/bench/results.`,
   programs: ["redis-server"],
   hasOneFile: true,
-  root: new URL("..", import.meta.url),
   reporter: createBenchReporter({ isComplete: args.length === 0 }),
   options: {
     rounds: { about: "how often each server is measured (mostly 6)", pattern: /^[1-9]\d{0,4}$/ },
@@ -21,4 +20,4 @@ from a clean commit is kept in tools/bench/results.`,
   },
 } as const;
 
-await runCommandLine({ bench }, ["bench", ...args]);
+await runProject("bench", project, args);

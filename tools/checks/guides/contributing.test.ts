@@ -2,10 +2,10 @@
 // core and `EveryField` of the client.
 import { existsSync } from "node:fs";
 import { readFile } from "node:fs/promises";
+import { repository } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 
-const root = new URL("../../../", import.meta.url);
-const contributing = await readFile(new URL("CONTRIBUTING.md", root), "utf8");
+const contributing = await readFile(new URL("CONTRIBUTING.md", repository), "utf8");
 /** Each step has the path of its file, and the text that says what to do in it. */
 const steps = [...sectionOf("Add a field").matchAll(/^\d+\. `([^`]+)`: (.*(?:\n +\S.*)*)/gm)].map(
   ([, path = "", text = ""]) => ({ path, text }),
@@ -15,10 +15,10 @@ it.each([
   ["CONTRIBUTING.md", 100],
   ["packages/core/decisions/0037-write-these-parts-by-hand.md", 15],
 ])("%s names only files and folders that exist", async (document, atLeast) => {
-  const codes = codesIn(await readFile(new URL(document, root), "utf8"));
+  const codes = codesIn(await readFile(new URL(document, repository), "utf8"));
   const paths = codes.filter((code) => /^(?:packages|services|tools|\.[a-z-]+)\/[\w./-]+$/.test(code));
   expect(paths.length).toBeGreaterThan(atLeast);
-  expect(paths.filter((path) => !existsSync(new URL(path, root)))).toEqual([]);
+  expect(paths.filter((path) => !existsSync(new URL(path, repository)))).toEqual([]);
 });
 
 it("reads every step of the guide to add a field", () => {
@@ -30,7 +30,7 @@ describe.each(steps)("the step for $path", ({ path, text }) => {
   it("names symbols that the file has", async () => {
     const symbols = codesIn(text).filter((code) => /^[A-Za-z]\w+$/.test(code));
     expect(symbols).not.toEqual([]);
-    const source = await readFile(new URL(path, root), "utf8");
+    const source = await readFile(new URL(path, repository), "utf8");
     const isMissing = (symbol: string) => !new RegExp(`\\b${symbol}\\b`).test(source);
     expect(symbols.filter(isMissing)).toEqual([]);
   });

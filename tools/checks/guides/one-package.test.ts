@@ -2,22 +2,20 @@
 import { readFile } from "node:fs/promises";
 import { homedir } from "node:os";
 import { fileURLToPath } from "node:url";
-import { startProgram } from "@petstore/harness/processes";
+import { repository, startProgram } from "@petstore/harness/processes";
 import { expect, it } from "vitest";
-
-const root = new URL("../../../", import.meta.url);
 
 it.each([
   ["npm test -- --filter=@petstore/client", "test"],
-  ["npx pnpm@12.21.0 turbo run typecheck --filter=@petstore/client", "typecheck"],
+  ["npx turbo run typecheck --filter=@petstore/client", "typecheck"],
 ])("%s runs for this package alone", { timeout: 120_000 }, async (command, task) => {
-  expect(await readFile(new URL("CONTRIBUTING.md", root), "utf8")).toContain(`\n    ${command}\n`);
+  expect(await readFile(new URL("CONTRIBUTING.md", repository), "utf8")).toContain(`\n    ${command}\n`);
   // Without the variables of the turbo that runs this test.
   await using program = startProgram({
     name: command,
     command: "sh",
     args: ["-c", `${command} --dry-run=json`],
-    directory: fileURLToPath(root),
+    directory: fileURLToPath(repository),
     environment: { HOME: homedir(), npm_config_yes: "true" },
   });
   expect(await program.ended, program.output.join("\n")).toBe(0);

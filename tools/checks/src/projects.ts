@@ -1,38 +1,7 @@
-import type { Reporter } from "vitest/node";
+import type { Project } from "@petstore/harness/projects";
 
-export type Projects = Readonly<Record<string, Project>>;
-
-/** A vitest project: the tests in the folder of its name. */
-export interface Project {
-  readonly about: string;
-  /** The programs of the machine that its tests name as tags. */
-  readonly programs: readonly string[];
-  /** All its tests are in one file. */
-  readonly hasOneFile?: true;
-  /** The package with its vitest configuration. This one by default. */
-  readonly root?: URL;
-  readonly reporter?: Reporter;
-  /** Further options of its command line, by name. */
-  readonly options?: Readonly<Record<string, ProjectOption>>;
-}
-
-interface ProjectOption {
-  readonly about: string;
-  readonly pattern: RegExp;
-  readonly default?: string;
-}
-
-/** Debian's packages of the programs whose packages have other names. */
-export const packages: Readonly<Record<string, string>> = { etcd: "etcd-server", pg_rewind: "postgresql" };
-
-declare module "vitest" {
-  interface ProvidedContext {
-    /** The values of the project's own options; `undefined` in a run that the command line has not started. */
-    projectOptions: Readonly<Record<string, string>> | undefined;
-  }
-}
-
-export const projects: Projects = {
+/** The vitest projects, by name. Each has its tests in the folder of its name. */
+export const projects: Readonly<Record<string, Project>> = {
   faults: {
     about: "Causes real faults under load against services in processes of their own, and counts the effects.",
     programs: ["redis-server", "haproxy", "patroni", "etcd", "pg_rewind", "pgbouncer", "git", "tar"],
@@ -72,6 +41,7 @@ the same operations through both. A failure prints its smallest request and the 
     programs: ["redis-server"],
   },
   client: {
+    command: "client:proof",
     about: `Runs the typed client at full speed, in virtual time and for 2 minutes in real time, and through failures of a
 running service.`,
     programs: ["redis-server"],

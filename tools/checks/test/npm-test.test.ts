@@ -1,10 +1,10 @@
-// The report of `npm test`, in a repository with two packages. A script takes the place of npx, because the real tests take minutes.
+// The report of `npm test`, in a repository with two packages. A script takes the place of run.mjs, because the real tests take
+// minutes.
 import { spawnSync } from "node:child_process";
 import { cp, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { fileURLToPath } from "node:url";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { beforeAll, beforeEach, expect, it } from "vitest";
 
 const { path: root } = await shared(openTemporaryDirectory());
@@ -37,9 +37,9 @@ const unloaded = {
 };
 
 beforeAll(async () => {
-  for (const folder of [".ci", "services", "bin", "tools/checks/.turbo", ...packages])
+  for (const folder of [".ci", "services", "tools/checks/.turbo", ...packages])
     await mkdir(join(root, folder), { recursive: true });
-  await cp(fileURLToPath(new URL("../../../.ci/test.mjs", import.meta.url)), join(root, ".ci/test.mjs"));
+  await cp(new URL(".ci/test.mjs", repository), join(root, ".ci/test.mjs"));
 });
 
 /** An earlier run with a failed test. */
@@ -58,14 +58,15 @@ interface Run {
 /** Returns the exit code and the lines that follow the output of the tests. */
 async function npmTest({ results, log = "", exitCode }: Run, ...options: readonly string[]) {
   const files = { "test-results.json": results && JSON.stringify(results), ".turbo/turbo-test.log": log };
-  const write = Object.entries(files)
+  const writes = Object.entries(files)
     .filter(([, text]) => text)
-    .map(([name, text]) => `cat > tools/checks/${name} <<'END'\n${text}\nEND\n`)
-    .join("");
-  await writeFile(join(root, "bin/npx"), `#!/bin/sh\necho "ran $*"\n${write}exit ${exitCode}\n`, { mode: 0o755 });
-  const env = { ...process.env, PATH: `${join(root, "bin")}:${process.env.PATH}` };
+    .map(([name, text]) => `writeFileSync("tools/checks/${name}", ${JSON.stringify(text)});\n`);
+  const script = `import { writeFileSync } from "node:fs";
+console.log("ran", ...process.argv.slice(2));
+${writes.join("")}process.exitCode = ${exitCode};
+`;
+  await writeFile(join(root, "run.mjs"), script);
   const { status, stdout } = spawnSync(process.execPath, [join(root, ".ci/test.mjs"), ...options], {
-    env,
     encoding: "utf8",
   });
   const [ran = "", ...report] = stdout.trimEnd().split("\n");
@@ -120,14 +121,14 @@ it("passes options to turbo, and may then run no test", async () => {
   const { status, ran } = await npmTest({ exitCode: 0 }, "--filter=@petstore/client", "--failed-steps=0");
   expect({ status, ran }).toEqual({
     status: 0,
-    ran: expect.stringMatching(/ run test:all --filter=@petstore\/client$/),
+    ran: expect.stringMatching(/^ran turbo run test .* --filter=@petstore\/client$/),
   });
 });
 
 it("leaves the results of a run in progress alone in a dry run, which tests nothing", async () => {
   expect(await npmTest({ exitCode: 0 }, "--dry-run=json")).toEqual({
     status: 0,
-    ran: "ran --yes pnpm@12.21.0 run test:all --dry-run=json",
+    ran: "ran turbo run test --concurrency=3 --continue --dry-run=json",
     report: [],
   });
   for (const folder of packages) {

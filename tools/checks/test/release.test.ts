@@ -4,10 +4,10 @@ import { cp, mkdir, readdir, readFile, rm, writeFile } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { beforeAll, expect, it } from "vitest";
 
-const repository = fileURLToPath(new URL("../../../", import.meta.url));
+const original = fileURLToPath(repository);
 /** For the install in the copy, and for the release, on a busy machine. */
 const timeoutMs = 5 * 60_000;
 const { path: copy } = await shared(openTemporaryDirectory());
@@ -15,10 +15,10 @@ const read = (path: string) => readFile(join(copy, path), "utf8");
 const write = (path: string, content: string) => writeFile(join(copy, path), content);
 
 beforeAll(async () => {
-  const files = run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], repository);
+  const files = run("git", ["ls-files", "--cached", "--others", "--exclude-standard", "--deduplicate"], original);
   for (const file of files.output.trim().split("\n")) {
     await mkdir(join(copy, dirname(file)), { recursive: true });
-    await cp(join(repository, file), join(copy, file));
+    await cp(join(original, file), join(copy, file));
   }
   for (const name of await changesets()) await rm(join(copy, ".changeset", name));
   const { packageManager } = JSON.parse(await read("package.json")) as { packageManager: string };
@@ -89,7 +89,7 @@ it(
 );
 
 function release(...options: readonly string[]): { status: number | null; output: string } {
-  return run("node", [".ci/release.mjs", ...options]);
+  return run("node", ["run.mjs", "node", ".ci/release.mjs", ...options]);
 }
 
 function refusal(output: RegExp): object {
@@ -98,7 +98,8 @@ function refusal(output: RegExp): object {
 
 function run(command: string, args: readonly string[], cwd = copy): { status: number | null; output: string } {
   const { status, stdout, stderr } = spawnSync(command, args, { cwd, encoding: "utf8" });
-  return { status, output: `${stdout}${stderr}` };
+  // A slow installation writes to standard error.
+  return { status, output: `${stderr}${stdout}` };
 }
 
 function commit(): void {

@@ -1,14 +1,20 @@
 // The Dockerfile, and the images that its build makes. The build runs without Docker, in a temporary directory.
 import { cp, readdir, readFile, realpath } from "node:fs/promises";
 import { join, relative, sep } from "node:path";
-import { pathToFileURL } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import dockerignore from "@balena/dockerignore";
 import { shared } from "@petstore/harness";
-import { openTemporaryDirectory, serviceFlags, startProgram, startService } from "@petstore/harness/processes";
+import {
+  openTemporaryDirectory,
+  repository,
+  serviceFlags,
+  startProgram,
+  startService,
+} from "@petstore/harness/processes";
 import { beforeAll, describe, expect, it } from "vitest";
-import { folder, read, run } from "./commands.js";
+import { read, run } from "./commands.js";
 
-const root = join(folder, "../../");
+const root = fileURLToPath(repository);
 const dockerfile = await read("Dockerfile");
 const directory = await shared(openTemporaryDirectory());
 const folderOf = (image: string) => join(directory.path, "images", image);
@@ -26,8 +32,9 @@ beforeAll(async () => {
   }
 }, 1_200_000);
 
-it("the images are built by the pnpm of package.json, whose hash is verified", async () => {
+it("the images are built, and all packages installed, by the pnpm of package.json, whose hash is verified", async () => {
   const { packageManager } = JSON.parse(await readFile(join(root, "package.json"), "utf8"));
+  expect(await readFile(join(root, "pnpm-workspace.yaml"), "utf8")).toContain(`\n  pnpm: ${packageManager.slice(5)}\n`);
   const lockfile = JSON.parse(await readFile(join(root, ".package-manager/package-lock.json"), "utf8"));
   for (const platform of ["x64", "arm64"]) {
     expect(lockfile.packages[`node_modules/@pnpm/exe.linux-${platform}`]).toMatchObject({

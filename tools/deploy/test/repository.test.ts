@@ -1,9 +1,9 @@
 // The files that GitHub and editors read. GitHub itself runs the workflows: here they are only read.
 import { readFile } from "node:fs/promises";
-import { join } from "node:path";
+import { repository } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { parse } from "yaml";
-import { folder, read, run } from "./commands.js";
+import { read, run } from "./commands.js";
 
 interface Workflow {
   readonly permissions: object;
@@ -16,7 +16,7 @@ interface Job {
   readonly steps: readonly { readonly run?: string; readonly uses?: string }[];
 }
 
-const ofRoot = (path: string) => readFile(join(folder, "../..", path), "utf8");
+const ofRoot = (path: string) => readFile(new URL(path, repository), "utf8");
 const publish: Workflow = parse(await ofRoot(".github/workflows/publish.yml"));
 
 describe.each(["ci.yml", "publish.yml"])("the workflow %s", (name) => {

@@ -1,11 +1,12 @@
 // @module-tag redis-server
 import { execFile } from "node:child_process";
+import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { noticesWithinMs, startBalancer } from "@petstore/harness/network";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { apis, twoOfEach } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { checkAdmitted, millisecondsUntil } from "../environment/measures.js";
@@ -53,12 +54,12 @@ it("rolling-restart: 8 restarts cause no error", { tags: ["haproxy"] }, async ({
 const previousRelease = "199d30b";
 const loadRequests = 10_000;
 const run = promisify(execFile);
-const repository = fileURLToPath(new URL("../../../../", import.meta.url));
+const original = fileURLToPath(repository);
 
 it("rolling-upgrade: both releases share quotas exactly, and walks get each pet that the previous one creates", {
   tags: ["git", "tar"],
 }, async ({ environment, figures, skip }) => {
-  const looked = run("git", ["-C", repository, "cat-file", "-e", previousRelease]);
+  const looked = run("git", ["-C", original, "cat-file", "-e", previousRelease]);
   const isInHistory = await looked.then(Boolean, () => false);
   // If CI is set, the test fails instead, because nobody reads there which tests were skipped.
   // biome-ignore lint/style/noProcessEnv: only tests use this.
@@ -81,9 +82,10 @@ it("rolling-upgrade: both releases share quotas exactly, and walks get each pet 
 
 /** Takes the release from the Git history, installs its dependencies and builds its services: about a minute. */
 async function buildPreviousRelease(folder: string): Promise<void> {
-  await run("sh", ["-c", `git -C "$1" archive ${previousRelease} | tar -x -C "$2"`, "sh", repository, folder]);
+  await run("sh", ["-c", `git -C "$1" archive ${previousRelease} | tar -x -C "$2"`, "sh", original, folder]);
+  const { packageManager } = JSON.parse(await readFile(join(folder, "package.json"), "utf8"));
   const pnpm = (...args: string[]) =>
-    run("npx", ["--yes", "pnpm@12.21.0", ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
+    run("npx", ["--yes", packageManager, ...args], { cwd: folder, maxBuffer: 64 * 1024 * 1024 });
   await pnpm("install", "--frozen-lockfile", "--prefer-offline");
   await pnpm("exec", "turbo", "run", "build", "--filter=@petstore/rest...", "--filter=@petstore/graphql...");
 }

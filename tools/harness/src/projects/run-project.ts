@@ -1,13 +1,14 @@
 import { resolve } from "node:path";
-import { fileURLToPath } from "node:url";
 import { parseArgs } from "node:util";
-import { figureReporter, isFilteredOut } from "@petstore/harness/figure-reporter";
-import { isInstalled } from "@petstore/harness/processes";
 import { createVitest } from "vitest/node";
-import { type Project, type Projects, packages } from "./projects.js";
+import { figureReporter, isFilteredOut } from "../figure-reporter.js";
+import { isInstalled } from "../processes/installed-program.js";
+import type { Project } from "./project.js";
 
-const print = (text: string): void => void process.stdout.write(`${text}\n`);
-const warn = (text: string): void => void process.stderr.write(`${text}\n`);
+type Arguments = ReturnType<typeof readArguments>;
+
+/** Debian's packages of the programs whose packages have other names. */
+const packages: Readonly<Record<string, string>> = { etcd: "etcd-server", pg_rewind: "postgresql" };
 
 const optionShapes = {
   only: { type: "string", multiple: true },
@@ -17,35 +18,28 @@ const optionShapes = {
   help: { type: "boolean", short: "h", default: false },
 } as const;
 
-type Command = ReturnType<typeof readCommand>;
-
-/** Does what a command line such as `<project> --list` says, and sets the exit code. */
-export async function runCommandLine(projects: Projects, [name = "", ...args]: readonly string[]): Promise<void> {
-  let command: Command;
+/** Runs a project of the vitest configuration in this folder, as these arguments say, and sets the exit code. */
+export async function runProject(name: string, project: Project, args: readonly string[]): Promise<void> {
+  let options: Arguments;
   try {
-    command = readCommand(projects, name, args);
+    options = readArguments(project, args);
   } catch (error) {
     warn(error instanceof Error ? error.message : String(error));
     process.exitCode = 2;
     return;
   }
-  if (command.help) print(helpText(name, command.project));
-  else await run(name, command);
+  if (options.help) print(helpText(name, project));
+  else await run(name, project, options);
 }
 
 /** Throws if an argument is wrong. */
-function readCommand(projects: Projects, name: string, args: string[]) {
-  const project = projects[name];
-  if (project === undefined) {
-    throw new Error(`There is no project "${name}". The projects are ${Object.keys(projects).join(", ")}.`);
-  }
+function readArguments(project: Project, args: readonly string[]) {
   const own = Object.keys(project.options ?? {}).map((option) => [option, { type: "string" } as const] as const);
-  const { values } = parseArgs({ args, options: { ...Object.fromEntries(own), ...optionShapes } });
+  const { values } = parseArgs({ args: [...args], options: { ...Object.fromEntries(own), ...optionShapes } });
   const { only = [], name: names = [], json, list, help } = values;
   // In a single file, both options choose tests.
   const texts = project.hasOneFile ? [...only, ...names] : names;
   return {
-    project,
     files: project.hasOneFile ? [] : only,
     namePattern: texts.map((text) => text.replace(/[\\^$.*+?()[\]{}|]/g, "\\$&")).join("|"),
     ownOptions: help ? {} : ownOptions(project, values),
@@ -66,19 +60,18 @@ function ownOptions({ options = {} }: Project, values: Readonly<Record<string, u
   return given;
 }
 
-/** Runs or lists the tests. */
-async function run(name: string, { project, files, namePattern, ownOptions, json, list }: Command): Promise<void> {
-  const { programs, reporter, root = new URL("..", import.meta.url) } = project;
+/** Runs or lists the tests, with the options that vitest has for it. */
+async function run(name: string, { programs, reporter }: Project, options: Arguments): Promise<void> {
+  const { files, namePattern, ownOptions, json, list } = options;
   const missing = programs.filter((program) => !isInstalled(program)).map((program) => packages[program] ?? program);
   if (missing.length > 0) warn(`Some tests are skipped. To run them: apt-get install ${missing.join(" ")}`);
   const jsonReporter = json === undefined ? [] : [["json", { outputFile: resolve(json) }] as ["json", object]];
   const vitest = await createVitest("test", {
-    root: fileURLToPath(root),
     project: [name],
     watch: false,
     hideSkippedTests: true,
-    reporters: ["verbose", figureReporter, ...(reporter === undefined ? [] : [reporter]), ...jsonReporter],
     testNamePattern: namePattern,
+    reporters: ["verbose", figureReporter, ...(reporter === undefined ? [] : [reporter]), ...jsonReporter],
   });
   vitest.provide("projectOptions", ownOptions);
   const isAnyFile = (await vitest.getRelevantTestSpecifications(files)).length > 0;
@@ -93,22 +86,28 @@ async function run(name: string, { project, files, namePattern, ownOptions, json
   await vitest.close();
 }
 
-function helpText(name: string, { about, programs, options = {}, hasOneFile }: Project): string {
-  const only = hasOneFile
-    ? "the same as --name"
-    : `only the files of tools/checks/${name} with this text in their paths`;
+function helpText(name: string, { about, command = name, programs, options = {}, hasOneFile }: Project): string {
+  const only = hasOneFile ? "the same as --name" : "only the files with this text in their paths; may be repeated";
   const own = Object.entries(options).map(([option, { about }]) => `${`  --${option} <text>`.padEnd(24)}${about}\n`);
-  return `Usage: npm run ${name} -- [options]
+  return `Usage: npm run ${command} -- [options]
 
 ${about}
-A test that needs a program of this list is skipped without it, and fails where CI is set: ${programs.join(", ")}.
+A test that needs a program of this list is skipped without it, and fails if CI is set: ${programs.join(", ")}.
 
 Options:
-${own.join("")}  --only <text>         ${only}; may be repeated
+${own.join("")}  --only <text>         ${only}
   --name <text>         only the tests with this text in their names; may be repeated
   --list                print the names of the tests and run none
   --json <file>         write vitest's report with every figure to this file
   --help                print this text
 
 Exit codes: 0 when every test passed, 1 when one failed, 2 when the arguments are wrong.`;
+}
+
+function print(text: string): void {
+  process.stdout.write(`${text}\n`);
+}
+
+function warn(text: string): void {
+  process.stderr.write(`${text}\n`);
 }

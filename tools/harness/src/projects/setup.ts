@@ -1,6 +1,6 @@
 // Runs in the process of every test file.
-import { missingPrograms } from "@petstore/harness/processes";
 import { beforeEach } from "vitest";
+import { missingPrograms } from "../processes/installed-program.js";
 
 // When the command was killed, this ends the programs that the test has started.
 process.once("disconnect", () => process.exit(1));

@@ -1,4 +1,4 @@
-// Writes and compares openapi.released.yaml. JavaScript, because `npm run release` imports it without a build.
+// For writing and comparing openapi.released.yaml. JavaScript, because `npm run release` imports it without a build.
 import { parse, stringify } from "yaml";
 
 const comment = `# The parts of the last release's OpenAPI document that later versions must not break.

@@ -1,0 +1,2 @@
+export type { Project } from "./project.js";
+export { runProject } from "./run-project.js";
