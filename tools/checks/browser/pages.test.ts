@@ -306,7 +306,7 @@ async function readings(page: Page): Promise<number[]> {
 async function linkedPages({ page }: { readonly page: Page }): Promise<string[]> {
   await page.goto("/");
   const links = await page.locator("a[href^='/']").evaluateAll((all) => all.map((link) => link.getAttribute("href")));
-  return [...new Set(links)].filter(
-    (path) => path !== null && !/\.(graphql|json|yaml|md|tgz|txt)$|^\/\.well-known\//.test(path),
-  );
+  // The places of a page, such as each error code, are on the same page.
+  const paths = new Set(links.map((link) => link?.split("#", 1)[0] ?? "/"));
+  return [...paths].filter((path) => !/\.(graphql|json|yaml|md|tgz|txt)$|^\/\.well-known\//.test(path));
 }
