@@ -11,6 +11,8 @@ export interface Api {
   /** The prefix of its paths. */
   readonly path: string;
   readonly list: HttpRequest;
+  /** Another page for each limit. Equal reads at one moment can be one query. */
+  listOf(limit: number): HttpRequest;
   create(name: string, idempotencyKey: string): HttpRequest;
   /** True for an answer that acknowledges a create. */
   isCreated(status: number, text: string): boolean;
@@ -23,6 +25,7 @@ export const rest: Api = {
   main: restMain,
   path: "/v1",
   list: { method: "GET", path: "/v1/pets?limit=2" },
+  listOf: (limit) => ({ method: "GET", path: `/v1/pets?limit=${limit}` }),
   create: (name, idempotencyKey) => ({
     method: "POST",
     path: "/v1/pets",
@@ -41,6 +44,7 @@ export const graphql: Api = {
   main: graphqlMain,
   path: "/graphql",
   list: graphqlCall(JSON.stringify({ query: "{ pets(limit: 2) { id name } }" })),
+  listOf: (limit) => graphqlCall(JSON.stringify({ query: `{ pets(limit: ${limit}) { id name } }` })),
   create: (name, key) => graphqlCall(JSON.stringify({ query: createMutation, variables: { name, key } })),
   isCreated: (status, text) => status === 200 && text.includes('"createPet":{'),
 };

@@ -2,7 +2,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import type { HttpRequest } from "@petstore/harness/network";
 import type { PostgresServer } from "@petstore/harness/postgres";
 import { until } from "@petstore/harness/processes";
-import { graphqlCall, rest } from "../environment/apis.js";
+import { type Api, graphqlCall, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { median } from "../environment/measures.js";
@@ -55,7 +55,8 @@ it("pool-exhausted: answers 503 in time, and cheap refusals as fast as before", 
   for (let wave = 0; wave < 8 && (await countIn(server, waiting)) < services.length * poolSize; wave += 1) {
     // These requests are part of the fault, so the oracles do not see them.
     const options = { requests: poolSize, clients: poolSize, apiKey: holdingKey, pauseMs: 0 };
-    const loads = services.map((service) => startLoad({ ...options, targets: [service], call: ({ list }) => list }));
+    const call = (api: Api, request: number) => api.listOf(10 + wave * poolSize + request);
+    const loads = services.map((service) => startLoad({ ...options, targets: [service], call }));
     held.push(...loads.map(({ done }) => done));
     await sleep(stallMs);
   }
