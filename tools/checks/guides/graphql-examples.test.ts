@@ -12,6 +12,7 @@ import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { rolldown } from "rolldown";
 import { describe, expect, it } from "vitest";
 import { graphqlQuickstart, standaloneMain } from "../programs.js";
+import { storeThreePages } from "./three-pages.js";
 
 const execute = promisify(execFile);
 const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/package.json")));
@@ -20,11 +21,7 @@ const examples = await readExamples();
 
 const store = await shared(startStandaloneStore(standaloneMain));
 const database = await shared(openStoreDatabase(store.databaseUrl));
-const allNames = Array.from({ length: 250 }, (_, index) => `pet ${index + 1}`);
-// Three pages.
-const insert =
-  "insert into pets (name, category_id, status) select 'pet ' || n, n, 'available' from generate_series(1, 250) n";
-await database.execute(insert);
+const allNames = await storeThreePages(database);
 
 const strictest = {
   target: "es2023",

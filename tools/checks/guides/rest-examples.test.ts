@@ -10,17 +10,14 @@ import { searchPath, startStandaloneStore } from "@petstore/harness/processes";
 import { openStoreDatabase } from "@petstore/test-store/store-database";
 import { expect, it } from "vitest";
 import { restQuickstart, standaloneMain } from "../programs.js";
+import { storeThreePages } from "./three-pages.js";
 
 const execute = promisify(execFile);
 const guide = await readFile(restQuickstart, "utf8");
 
 const store = await shared(startStandaloneStore(standaloneMain));
 const database = await shared(openStoreDatabase(store.databaseUrl));
-// With the pet of the program, three pages.
-await database.execute(
-  "insert into pets (name, category_id, status) select 'pet ' || n, n, 'available' from generate_series(1, 250) n",
-);
-const allNames = Array.from({ length: 250 }, (_, index) => `pet ${index + 1}`);
+const allNames = await storeThreePages(database);
 
 for (const [command, file, needed] of [
   ["sh", "pets.sh", ["curl"]],
