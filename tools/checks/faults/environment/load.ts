@@ -25,6 +25,8 @@ export interface LoadOptions {
 export interface CreatesOptions {
   readonly apiKey: string;
   readonly clients: number;
+  /** Between a create and the next one of the client. None by default. */
+  readonly pauseMs?: number;
   /** The target of the next request; `undefined` while no service runs. */
   target(): Target | undefined;
 }
@@ -82,8 +84,8 @@ export function startLoad(options: LoadOptions): Load {
   };
 }
 
-/** Creates without a pause. Each one is repeated with its idempotency key until it succeeds. */
-export function startCreates({ apiKey, clients, target }: CreatesOptions): Load {
+/** Each create is repeated with its idempotency key until it succeeds. */
+export function startCreates({ apiKey, clients, pauseMs = 0, target }: CreatesOptions): Load {
   const results: Result[] = [];
   let deadlineMs = Number.POSITIVE_INFINITY;
 
@@ -103,7 +105,10 @@ export function startCreates({ apiKey, clients, target }: CreatesOptions): Load 
 
   async function runClient(): Promise<void> {
     using connection = openConnection();
-    while (deadlineMs === Number.POSITIVE_INFINITY) await createOne(connection);
+    while (deadlineMs === Number.POSITIVE_INFINITY) {
+      await createOne(connection);
+      if (pauseMs > 0) await sleep(pauseMs);
+    }
   }
 
   const done = Promise.all(Array.from({ length: clients }, runClient)).then(() => {});
