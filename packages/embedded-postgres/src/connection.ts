@@ -10,7 +10,8 @@ export interface ScramConnection {
   readonly ended: Promise<void>;
 }
 
-const connectTimeoutMs = 3_000;
+/** A machine whose processors are all busy may take seconds. */
+const connectTimeoutMs = 10_000;
 /** Below 32768, where Linux begins to take ports for outgoing connections. */
 const lowestPort = 20_000;
 const highestPort = 32_767;

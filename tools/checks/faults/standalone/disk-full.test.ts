@@ -57,7 +57,7 @@ it("disk-full-checkpoint: starts PostgreSQL again within 3 s", async ({ environm
   await until("creates are refused", async () => count(creates.results, isFailure) >= createsBefore);
 
   store.signal("SIGSTOP");
-  const checkpoint = query(await administratorUrl(store.directory), "checkpoint");
+  const checkpoint = query(await administratorUrl(store.directory, store.databaseUrl), "checkpoint");
   const isEnded = await checkpoint.then(
     () => false,
     () => true,

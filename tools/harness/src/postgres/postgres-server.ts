@@ -1,6 +1,6 @@
 import { readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { type EmbeddedPostgres, embeddedPostgresUrl, openEmbeddedPostgres } from "@petstore/embedded-postgres";
+import { type EmbeddedPostgres, openEmbeddedPostgres } from "@petstore/embedded-postgres";
 import pg from "pg";
 import { openTemporaryDirectory, openTogether, whenKilled } from "../processes/resources.js";
 import { postmasterOf } from "../processes/standalone-store.js";
@@ -47,9 +47,9 @@ export async function query(url: string, text: string): Promise<Record<string, u
   return await session.query(text);
 }
 
-/** The superuser's address of the PostgreSQL that runs on this directory of a store. */
-export async function administratorUrl(directory: string): Promise<string> {
-  const url = new URL(String(await embeddedPostgresUrl(directory)));
+/** The superuser's address of the PostgreSQL of this directory. `roleUrl` is the address for another role. */
+export async function administratorUrl(directory: string, roleUrl: string): Promise<string> {
+  const url = new URL(roleUrl);
   url.username = "postgres";
   url.password = (await readFile(join(directory, "cluster", "superuser-password"), "utf8")).trim();
   return url.href;
@@ -60,7 +60,7 @@ export async function openPostgresServer(): Promise<PostgresServer> {
   const directory = temporary.path;
   let running: EmbeddedPostgres | undefined = await start(directory);
   const { ownerUrl: url, url: serviceUrl } = running;
-  const superuserUrl = await administratorUrl(directory);
+  const superuserUrl = await administratorUrl(directory, url);
 
   async function kill(): Promise<void> {
     if (running === undefined) return;
