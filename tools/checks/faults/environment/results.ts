@@ -57,6 +57,11 @@ export function isSuccess({ status, failure }: Result): boolean {
   return status >= 200 && status < 300 && failure === undefined;
 }
 
+/** False for the answer to a list or a create that the service has served. */
+export function isUnserved({ status }: Result): boolean {
+  return status !== 200 && status !== 201;
+}
+
 export function isAcknowledged({ acknowledgedPet }: Result): boolean {
   return acknowledgedPet !== undefined;
 }
