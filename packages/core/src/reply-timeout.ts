@@ -1,3 +1,5 @@
+/** Starts the timeout of a reply of Redis or PostgreSQL. */
+
 /**
  * Calls `callback` after `ms`, but lets Node read the replies that have arrived first: the event loop runs timers, then reads
  * sockets, then runs immediates. A process that was busy at the deadline therefore misses no reply.

@@ -1,3 +1,4 @@
+/** Formats problems as GraphQL errors, and finds the problems behind the errors of a result. */
 import { containsKey, Problem, type QuotaReport, remaining, reportedWindow } from "@petstore/core";
 import { GraphQLError, type GraphQLFormattedError } from "graphql";
 

@@ -1,3 +1,6 @@
+/**
+ * Handles a request: reads it, finds the document, plans the operation, has Apollo Server execute it, and makes the reply.
+ */
 import type { ApolloServer } from "@apollo/server";
 import { type Catalogue, Problem, type ProblemCode, type Ticket } from "@petstore/core";
 import type { AcceptableRequest, AccountTurns, Failure, Handler, HttpRequest, Reply } from "@petstore/http";

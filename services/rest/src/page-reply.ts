@@ -1,3 +1,4 @@
+/** Makes the reply with the JSON and the ETag of a page. */
 import { createHash } from "node:crypto";
 import type { Pet, PetPage } from "@petstore/core";
 import { jsonReply, type Reply } from "@petstore/http";

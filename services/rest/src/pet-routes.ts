@@ -1,3 +1,4 @@
+/** The table of routes of the REST API, with their handlers. */
 import { type AllFields, type Pet, Problem } from "@petstore/core";
 import {
   type ApiDeps,
@@ -11,7 +12,6 @@ import {
 import { createPageReply } from "./page-reply.js";
 import { createRemovalCheck, removalHeaders } from "./removal.js";
 
-/** The table of routes of the REST API. */
 export function createPetRoutes(deps: ApiDeps): readonly Resource[] {
   const { catalogue, accountTurns, config } = deps;
   // Without a public URL the links are relative.

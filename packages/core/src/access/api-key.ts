@@ -1,4 +1,6 @@
 /**
+ * Makes and checks API keys, and computes their digests.
+ *
  * An API key is `pets_<live|test>_<secret>_<checksum>`. The secret has 32 base62 characters (190 bits), and the checksum, a
  * CRC-32, has six. The checksum finds a typing error without a query. The format lets scanners find leaked keys. Only the
  * SHA-256 of the key and its visible prefix are stored. A secret of this size needs no slow hash.

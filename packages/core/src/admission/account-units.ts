@@ -1,3 +1,4 @@
+/** Reserves, extends and gives back the units of accounts, and counts them for the usage history. */
 import type { KeyWithLimits } from "../access/authenticator.js";
 import type { Problem } from "../problem.js";
 import type { Admitted } from "../quota/decision.js";

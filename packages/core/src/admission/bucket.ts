@@ -1,3 +1,4 @@
+/** Asks a quota, and turns its refusals into problems. */
 import { Problem } from "../problem.js";
 import { type Admitted, type Decision, type QuotaMode, retryAfterSeconds } from "../quota/decision.js";
 import type { Quota, Reservation, Usage } from "../quota/quota.js";

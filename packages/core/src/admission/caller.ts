@@ -1,3 +1,4 @@
+/** Says who calls, and checks the scope of the API key. */
 import type { KeyScope } from "../access/key-scope.js";
 import { Problem } from "../problem.js";
 

@@ -1,3 +1,4 @@
+/** Makes the ticket of an admitted request. */
 import type { Authentication, KeyWithLimits } from "../access/authenticator.js";
 import { Problem } from "../problem.js";
 import type { AccountUnits, HeldUnits } from "./account-units.js";

@@ -1,3 +1,4 @@
+/** Runs a query alone on a connection of the pool: a write, or a read that the shared connections cannot run. */
 import { DatabaseError, Pool, type PoolClient } from "pg";
 import {
   type BoundQuery,

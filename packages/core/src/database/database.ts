@@ -1,3 +1,4 @@
+/** Runs a statement on a shared connection for reads, or on a connection of the pool. */
 import { traceDatabaseCall } from "../database-calls.js";
 import type { Log } from "../log.js";
 import { type ConnectionCounts, type DatabaseConfig, isTransactionPooler } from "./connection-config.js";

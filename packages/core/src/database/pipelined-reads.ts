@@ -1,7 +1,7 @@
 /**
- * Shared connections for reads. Queries are collected until `process.nextTick` and sent in one write. This saves most system
- * calls of this process and of PostgreSQL, which answers in order ("pipeline mode"). A read waits for all earlier reads on
- * its connection. So a connection that falls behind takes no more reads.
+ * Sends reads on shared connections. Queries are collected until `process.nextTick` and sent in one write. This saves most
+ * system calls of this process and of PostgreSQL, which answers in order ("pipeline mode"). A read waits for all earlier reads
+ * on its connection. So a connection that falls behind takes no more reads.
  */
 import type { Writable } from "node:stream";
 import type { Client } from "pg";

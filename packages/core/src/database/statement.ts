@@ -1,6 +1,6 @@
 /**
- * Kysely builds the statements of the APIs once, when their modules load. A request only binds its values. To build the SQL
- * of a list for each request would cost more CPU time than all other work for the list.
+ * Kysely builds the statements of the APIs once, when their modules load, and a request only binds its values. To build the
+ * SQL of a list for each request would cost more CPU time than all other work for the list.
  */
 import {
   type CompiledQuery,

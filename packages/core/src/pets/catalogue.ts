@@ -1,3 +1,4 @@
+/** Checks the caller and the input, and lists, reads and creates pets. */
 import type { z } from "zod";
 import { type Caller, requireScope } from "../admission/caller.js";
 import type { Database } from "../database/database.js";

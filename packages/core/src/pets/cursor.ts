@@ -1,3 +1,4 @@
+/** Encodes and decodes the cursors of lists. */
 import { Problem } from "../problem.js";
 import { type PetStatus, petStatuses } from "./pet.js";
 

@@ -1,3 +1,5 @@
+/** Defines a pet, and the 64-bit integers that identify pets and categories. */
+
 /** `PetStatus` of the REST interface (openapi.yaml): exactly these values. */
 export const petStatuses = ["available", "pending", "sold"] as const;
 export type PetStatus = (typeof petStatuses)[number];

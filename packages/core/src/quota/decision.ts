@@ -1,3 +1,4 @@
+/** Defines the decisions of a quota, and what a response shows of them. */
 import type { WindowState, Windows } from "./window.js";
 
 export type Decision = Admitted | Refused | Banned | Impossible;

@@ -1,3 +1,4 @@
+/** Logs and counts the bans that a quota begins. */
 import type { Log } from "../log.js";
 import type { Decision } from "./decision.js";
 import type { Quota, Reservation } from "./quota.js";
@@ -7,7 +8,7 @@ export interface ReportedQuota extends Quota {
   bansBegun(): number;
 }
 
-/** Logs and counts each ban when it begins. Of all instances that share a Redis, only the one that began it does. */
+/** Of all instances that share a Redis, only the one that began a ban reports it. */
 export function reportBans<Reported extends Quota>(quota: Reported, log: Log): Reported & ReportedQuota {
   let begun = 0;
 

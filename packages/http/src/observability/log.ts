@@ -1,3 +1,4 @@
+/** Writes the lines of the log, without API keys and file paths. */
 import type { LogLevel } from "@petstore/core";
 import { type DestinationStream, type Logger, pino } from "pino";
 import { type CompletedRequest, clientClosedRequest } from "./completed-request.js";

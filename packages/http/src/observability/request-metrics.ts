@@ -1,3 +1,4 @@
+/** Counts requests, and the decisions of the quota, in the metrics. */
 import type { AdmissionMetrics } from "@petstore/core";
 import { Counter, Gauge, Histogram, type Registry } from "prom-client";
 import { type CompletedRequest, clientClosedRequest } from "./completed-request.js";

@@ -1,5 +1,5 @@
 /**
- * Accounts take turns: shares the event loop between accounts whose requests are dear to parse.
+ * Shares the event loop between accounts whose requests are dear to parse.
  *
  * A turn is one round of the event loop, in which Node also reads from sockets and answers everybody else. Per turn, an
  * account may do work that costs one turn in all; work beyond that waits in the queue of the account. The queue is in

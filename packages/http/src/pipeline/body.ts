@@ -1,3 +1,4 @@
+/** Reads a body of at most 64 KiB, which must be JSON. */
 import { isUtf8 } from "node:buffer";
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";

@@ -1,3 +1,4 @@
+/** Makes the value of a request. */
 import { randomUUID } from "node:crypto";
 import type { EventEmitter } from "node:events";
 import type { IncomingHttpHeaders } from "node:http";

@@ -1,3 +1,4 @@
+/** Defines a reply, and makes the usual ones. */
 import type { Problem, ProblemCode, QuotaReport } from "@petstore/core";
 import type { GraphqlOperation } from "../observability/completed-request.js";
 import { jsonMediaType } from "../server/media-types.js";

@@ -1,4 +1,4 @@
-/** The only code that sets headers on the port of the APIs. */
+/** Writes the reply, with the headers that all responses have. No other code sets headers on the port of the APIs. */
 import { type Problem, type QuotaReport, remaining, reportedWindow, secondsUntil } from "@petstore/core";
 import type { Response } from "express";
 import type { HttpRequest } from "./http-request.js";

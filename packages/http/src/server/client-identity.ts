@@ -1,3 +1,4 @@
+/** Reads the bearer token of a message, and finds the address of its client. */
 import { isIP, isIPv4 } from "node:net";
 import { Problem } from "@petstore/core";
 import type { Express, Request } from "express";

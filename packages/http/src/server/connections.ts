@@ -1,3 +1,4 @@
+/** Tracks connections, and lets pipelined requests wait for their turn, at most 64 on each connection. */
 import type { Server, ServerResponse } from "node:http";
 import type { Socket } from "node:net";
 import type { Duplex } from "node:stream";

@@ -1,3 +1,4 @@
+/** Reads who sends a message, and whether it is a valid request. */
 import type { Problem } from "@petstore/core";
 import type { Request } from "express";
 import { addressBucket, bearerToken, clientAddress } from "./client-identity.js";

@@ -1,3 +1,4 @@
+/** Drops a body that nothing reads, and refuses a body in tiny chunks. */
 import type { ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import { closeGracefully, failBody, stopReading } from "./closing.js";

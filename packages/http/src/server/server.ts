@@ -1,3 +1,6 @@
+/**
+ * Guards the app: limits time, size and number of what clients send, and passes only messages with a clear end to it.
+ */
 import { createServer, IncomingMessage, type Server, ServerResponse } from "node:http";
 import { Problem } from "@petstore/core";
 import type { Express } from "express";
@@ -14,8 +17,7 @@ export interface GuardedServer extends Pick<Connections, "drain"> {
 }
 
 /**
- * Guards the app: limits time, size and number of what clients send, and passes only messages with a clear end to it. Of this
- * folder, the app needs only `readMessageHead`.
+ * Of this folder, the app needs only `readMessageHead`.
  *
  * The app responds to all requests, including malformed ones. Node creates no request object for input that it cannot parse. So
  * this function creates one, and calls `request.destroy(problem)`. `readMessageHead` finds the problem in `request.errored`.

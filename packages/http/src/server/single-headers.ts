@@ -1,3 +1,4 @@
+/** Reads the headers that must not be repeated. */
 import type { IncomingMessage } from "node:http";
 
 /** Stands for a header that was sent more than once: a proxy may have checked only one of the values. */

@@ -1,3 +1,4 @@
+/** Finds messages that must be refused as malformed. */
 import type { IncomingMessage } from "node:http";
 import { Problem } from "@petstore/core";
 import { repeated, type SingleHeader } from "./single-headers.js";

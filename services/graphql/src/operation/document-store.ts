@@ -1,3 +1,4 @@
+/** Hands parsed documents to Apollo Server. */
 import type { ApolloServerOptions, BaseContext } from "@apollo/server";
 import type { DocumentNode } from "graphql";
 import type { ValidDocument } from "./document-parser.js";
@@ -5,9 +6,9 @@ import type { ValidDocument } from "./document-parser.js";
 type ApolloDocumentStore = NonNullable<ApolloServerOptions<BaseContext>["documentStore"]>;
 
 /**
- * Hands parsed documents to Apollo Server, which asks its document store for the document of each operation, by the SHA-256 of
- * the text. Apollo Server would parse and validate a document that the store does not have, without our limits. So the store
- * holds every document for as long as it is executed, whether `documents.ts` caches it or not.
+ * Apollo Server asks its document store for the document of each operation, by the SHA-256 of the text. It would parse and
+ * validate a document that the store does not have, without our limits. Therefore the store holds every document for as long
+ * as it is executed, whether `documents.ts` caches it or not.
  */
 export interface DocumentStore {
   readonly apollo: ApolloDocumentStore;

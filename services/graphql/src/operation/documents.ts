@@ -1,3 +1,4 @@
+/** Finds documents in a cache, or has `document-parser.ts` parse and validate them. */
 import { hash } from "node:crypto";
 import type { GraphQLSchema } from "graphql";
 import { heapBytes, type ParsedDocument, parseDocument, refuseText, type ValidDocument } from "./document-parser.js";

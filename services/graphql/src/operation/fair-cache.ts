@@ -1,3 +1,4 @@
+/** Bounds what an account can displace in a cache that all accounts share. */
 import { LRUCache } from "lru-cache";
 
 /**

@@ -1,3 +1,4 @@
+/** The catalogue of one operation: completes pages in turns, and has the ticket confirmed before each create. */
 import { type Catalogue, type Pet, type PetPage, Problem, type Ticket } from "@petstore/core";
 import type { AccountTurns, HttpRequest } from "@petstore/http";
 

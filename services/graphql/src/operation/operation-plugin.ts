@@ -1,11 +1,11 @@
-import type { ApolloServerPlugin } from "@apollo/server";
-import type { OperationContext } from "../schema/pet-resolver.js";
-import { declareVariablesAsId } from "./variables.js";
-
 /**
  * Carries out the plan of an operation inside of Apollo Server, so that other plugins see each step: refuses the operation, or
  * reserves its cost before it is executed.
  */
+import type { ApolloServerPlugin } from "@apollo/server";
+import type { OperationContext } from "../schema/pet-resolver.js";
+import { declareVariablesAsId } from "./variables.js";
+
 export function createOperationPlugin(): ApolloServerPlugin<OperationContext> {
   return {
     async requestDidStart({ contextValue: { plan, extend } }) {

@@ -1,3 +1,4 @@
+/** Resolves the root fields with the catalogue of the operation. */
 import type { Caller, Pet } from "@petstore/core";
 import type { GraphQLInputObjectType, GraphQLSchema } from "graphql";
 import { Arg, buildSchemaSync, Ctx, createParameterDecorator, Int, Mutation, Query, Resolver } from "type-graphql";

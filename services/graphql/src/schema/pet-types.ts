@@ -1,4 +1,4 @@
-/** These types describe shapes, and convert identifiers. Core validates all values. */
+/** Describes the fields of a pet, and converts identifiers. Core validates all values. */
 import "reflect-metadata";
 import { type NewPet, type Pet, type PetStatus, parseInt64, petStatuses } from "@petstore/core";
 import { parseExactJson } from "@petstore/http";

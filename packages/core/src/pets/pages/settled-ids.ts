@@ -1,5 +1,5 @@
 /**
- * Observes the inserts of all instances and operators, and says which ids are settled (settling.ts). It observes once a second,
+ * Observes the inserts of all instances and operators, and says which ids are settled (`settling.ts`). It observes once a second,
  * and at once if a page waits. No insert ever waits for an observation.
  */
 import { setTimeout as sleep } from "node:timers/promises";

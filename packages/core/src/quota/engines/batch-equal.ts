@@ -1,3 +1,4 @@
+/** Combines equal reservations into one call of the script. */
 import DataLoader from "dataloader";
 import type { Reservation } from "../quota.js";
 

@@ -1,4 +1,7 @@
-/** The quota of one process, in memory. A decision never awaits, so both windows change together or not at all. */
+/**
+ * The quota of one process, in memory: of a store without Redis, and of each instance during an outage of Redis. A decision
+ * never awaits, so both windows change together or not at all.
+ */
 import { createLruCache } from "../../lru-cache.js";
 import {
   afterRefusal,

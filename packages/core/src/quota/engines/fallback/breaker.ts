@@ -1,3 +1,4 @@
+/** Stops calls to Redis after a failure, until a probe succeeds. */
 import { Cluster, type Redis, ReplyError } from "ioredis";
 import type { Log } from "../../../log.js";
 import { setReplyTimeout } from "../../../reply-timeout.js";

@@ -1,7 +1,7 @@
 /**
- * The quota of instances that share a Redis. Redis decides. While it is unavailable, each instance decides alone, and
- * afterwards reports to Redis what it granted. This comment explains the protocol. The operations guide has its bounds:
- * how many units all instances together may grant.
+ * The quota of instances that share a Redis: Redis decides or, while it is unavailable, each instance alone. Afterwards the
+ * instance reports to Redis what it granted. This comment explains the protocol. The operations guide has its bounds: how many
+ * units all instances together may grant.
  *
  * ## The way of a reservation
  *
