@@ -1,5 +1,6 @@
 // What a reader reads to follow one request. The coverage of running services decides which files it executes.
 import { existsSync, readFileSync } from "node:fs";
+import { fileURLToPath } from "node:url";
 import { describeWithRedis } from "@petstore/harness";
 import { openHttpClient } from "@petstore/harness/network";
 import { repository } from "@petstore/harness/processes";
@@ -14,6 +15,7 @@ interface ExecutedFile {
   readonly functions: readonly string[];
 }
 
+const contributing = "CONTRIBUTING.md";
 const createBody = JSON.stringify({
   query: "mutation ($input: NewPet!) { createPet(input: $input) { id name categoryId status } }",
   variables: { input: { name: "Rex", categoryId: "9007199254740993" } },
@@ -33,22 +35,22 @@ describeWithRedis("the files that a request executes", async () => {
   const list = await executedFiles("rest", "GET", (number) => `/v1/pets?limit=${number + 1}`);
   const create = await executedFiles("graphql", "POST", () => "/graphql", createBody);
 
-  it("are the files that CONTRIBUTING.md names for a list", () => {
-    expect(filesUnder("### A list over REST").sort()).toEqual(pathsOf(list));
-  });
-
-  it("are the files that CONTRIBUTING.md names for a create, in addition to those of a list", () => {
-    const shared = pathsOf(list).filter((path) => pathsOf(create).includes(path));
-    expect([...shared, ...filesUnder("### A create over GraphQL")].sort()).toEqual(pathsOf(create));
+  it("are listed in CONTRIBUTING.md, each with the sentence that it begins with", async () => {
+    const shared = list.map(({ path }) => path);
+    const added = create.filter(({ path }) => !shared.includes(path));
+    const withList = withFiles(textOf(contributing), "the files of a list", list);
+    const guide = withFiles(withList, "the files of a create", added);
+    const file = fileURLToPath(new URL(contributing, repository));
+    await expect(guide, "`npm run generate` updates the lists of CONTRIBUTING.md").toMatchFileSnapshot(file);
   });
 
   it.for([
     ["a list over REST", list],
     ["a create over GraphQL", create],
   ] as const)("are printed with their functions for %s", ([title, executed]) => {
-    process.stdout.write(`\n${title}: ${executed.length} files\n  lines  file: functions with a name\n`);
+    process.stdout.write(`\n${title}: ${executed.length} files\n`);
     for (const { path, lines, functions } of executed) {
-      process.stdout.write(`${`${lines}`.padStart(7)}  ${path}: ${functions.join(", ")}\n`);
+      process.stdout.write(`${path}: ${firstSentence(path)}\n    ${lines} lines: ${functions.join(", ")}\n`);
     }
     expect(executed.length).toBeGreaterThan(0);
   });
@@ -110,12 +112,26 @@ function textOf(path: string): string {
   return readFileSync(new URL(path, repository), "utf8");
 }
 
-function pathsOf(files: readonly ExecutedFile[]): string[] {
-  return files.map(({ path }) => path);
+/**
+ * The guide with these files in the list below the comment that begins with `title`. The order of the list is a matter of
+ * taste, so it is kept. Files that the list does not have are added at its end.
+ */
+function withFiles(guide: string, title: string, files: readonly ExecutedFile[]): string {
+  const list = new RegExp(`(?<=^<!-- ${title}.*-->\n\n)(?:\\d+\\. .*\n)*`, "m").exec(guide);
+  if (list === null) throw new Error(`${contributing} has no comment "${title}"`);
+  const [written] = list;
+  const listed = [...written.matchAll(/^\d+\. `([^`]+)`/gm)].map(([, path]) => path);
+  const placeOf = ({ path }: ExecutedFile) => (listed.includes(path) ? listed.indexOf(path) : listed.length);
+  const sorted = files.toSorted((one, other) => placeOf(one) - placeOf(other));
+  const items = sorted.map(({ path }, index) => `${index + 1}. \`${path}\`: ${firstSentence(path)}\n`);
+  return guide.slice(0, list.index) + items.join("") + guide.slice(list.index + written.length);
 }
 
-/** The files in the code spans at the start of the items of a section. */
-function filesUnder(heading: string): string[] {
-  const section = textOf("CONTRIBUTING.md").split(`${heading}\n`)[1]?.split(/^##/m)[0] ?? "";
-  return [...section.matchAll(/^ *(?:\d+\.|\*) `((?:packages|services)\/[^`]+\.ts)`/gm)].map(([, path = ""]) => path);
+/** The first sentence of the comment that a file begins with. */
+function firstSentence(path: string): string {
+  const [, comment = ""] = /^\/\*\*(.*?)\*\//s.exec(textOf(path)) ?? [];
+  const text = comment.split(/[\s*]+/).join(" ");
+  const [sentence] = /\S.*?\.(?= |$)/.exec(text) ?? [];
+  if (sentence === undefined) throw new Error(`${path} must begin with a comment, /** ... */, that says what it does.`);
+  return sentence;
 }

@@ -24,7 +24,8 @@ export const projects: Readonly<Record<string, Project>> = {
     programs: ["redis-server"],
   },
   "request-path": {
-    about: "Prints the source files and functions that one request executes, found by coverage of running services.",
+    about: `Prints the source files and functions that one request executes, found by coverage of running services, and
+compares the files with the lists of CONTRIBUTING.md. "npm run generate" updates the lists.`,
     programs: ["redis-server"],
   },
   fuzz: {
