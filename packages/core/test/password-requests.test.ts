@@ -1,9 +1,7 @@
 // A program that took the port of PostgreSQL, for example after a crash, asks for the password.
-import { readFile } from "node:fs/promises";
-import { join } from "node:path";
 import { describeWithProgram } from "@petstore/harness";
+import { makeCertificate } from "@petstore/harness/network";
 import { type ImpostorOptions, openImpostor } from "@petstore/harness/postgres";
-import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { readConfig } from "../src/config/read-config.js";
 import { openCore } from "../src/core.js";
@@ -86,15 +84,9 @@ async function openPort(asksFor: ImpostorOptions["asksFor"], certificate?: Impos
 }
 
 async function openTlsPort() {
-  const directory = await openTemporaryDirectory();
-  onTestFinished(() => directory[Symbol.asyncDispose]());
-  const [certificateFile, keyFile] = [join(directory.path, "cert.pem"), join(directory.path, "key.pem")];
-  const words = "req -x509 -newkey ec -pkeyopt ec_paramgen_curve:prime256v1 -nodes -days 2 -subj /CN=localhost";
-  const names = ["-addext", "subjectAltName=IP:127.0.0.1", "-out", certificateFile, "-keyout", keyFile];
-  const program = startProgram({ name: "openssl", command: "openssl", args: [...words.split(" "), ...names] });
-  expect(await program.ended, program.output.join("\n")).toBe(0);
-  const certificate = { cert: await readFile(certificateFile, "utf8"), key: await readFile(keyFile, "utf8") };
-  return { certificateFile, ...(await openPort("cleartext", certificate)) };
+  const certificate = await makeCertificate({ days: 2 });
+  onTestFinished(() => certificate[Symbol.asyncDispose]());
+  return { certificateFile: certificate.file, ...(await openPort("cleartext", certificate)) };
 }
 
 function expectNoPassword(received: string): void {
