@@ -19,6 +19,7 @@ const commands = [...blocks.flatMap((block) => block.commands), ...inline.flatMa
 /** These files run the blocks that they name. */
 const tests = [
   "deploy/test/containers.ts",
+  "deploy/test/doctor-outside.test.ts",
   "deploy/test/monitoring.test.ts",
   "checks/guides/examples.test.ts",
   "checks/guides/backup.test.ts",

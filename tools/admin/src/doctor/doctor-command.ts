@@ -1,11 +1,21 @@
 import { type DatabaseConfig, type QuotaConfig, readConfig, readDatabaseConfig } from "@petstore/core";
-import type { Command } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
+import { duration } from "../arguments.js";
 import { type CommandContext, databaseEnvironment, Refusal } from "../command-context.js";
 import { askInstances, type InstanceResponses } from "../instances.js";
 import type { Output } from "../output.js";
 import { checkDatabase } from "./check-database.js";
 import { checkRedis } from "./check-redis.js";
 import { type Finding, fault, ok, warning } from "./finding.js";
+import { maxUnits } from "./outside/check-account.js";
+import { examineOutside } from "./outside/examine-outside.js";
+
+interface DoctorOptions {
+  readonly url?: string;
+  readonly graphqlUrl?: string;
+  /** Milliseconds. */
+  readonly timeout: number;
+}
 
 export function addDoctorCommand(program: Command, context: CommandContext, print: (output: Output) => void): void {
   program
@@ -13,12 +23,36 @@ export function addDoctorCommand(program: Command, context: CommandContext, prin
     .description(
       "look at everything the store needs; says for each what is wrong and what to do, and exits with 1 for a fault",
     )
-    .action(async () => {
-      const findings = await examine(context);
+    .option("--url <address>", "look at a deployment from outside instead, such as https://pets.example; see below")
+    .option("--graphql-url <address>", "the GraphQL API, if it is not /graphql at --url")
+    .addOption(
+      new Option("--timeout <duration>", "how long to wait for each response, with --url")
+        .argParser(requestTimeout)
+        .default(10_000, "10s"),
+    )
+    .addHelpText(
+      "after",
+      `
+With --url it needs no database. It sends requests as a client does, with the API key in the variable API_KEY or on standard
+input, and checks that the proxies on the way change nothing that clients need. It costs fewer than ${maxUnits} units, says how many it
+has used, and creates no pet.`,
+    )
+    .action(async ({ url, graphqlUrl, timeout }: DoctorOptions) => {
+      if (url === undefined && graphqlUrl !== undefined) throw new Refusal("Give --url too.");
+      const findings =
+        url === undefined
+          ? await examine(context)
+          : await examineOutside({ url, graphqlUrl, timeoutMs: timeout }, context);
       print({ text: findings.map(describe).join("\n"), json: findings });
       const faults = findings.filter(({ status }) => status === "fault").length;
       if (faults > 0) throw new Refusal(`Found ${faults} ${faults === 1 ? "fault" : "faults"}.`);
     });
+}
+
+function requestTimeout(text: string): number {
+  const milliseconds = duration(text);
+  if (milliseconds >= 1_000 && milliseconds <= 300_000) return milliseconds;
+  throw new InvalidArgumentError("It must be from 1s to 5m.");
 }
 
 async function examine(context: CommandContext): Promise<Finding[]> {
@@ -97,8 +131,10 @@ function attempt<Result>(read: () => Result): Result | Error {
   }
 }
 
-function describe({ check, status, found, advice }: Finding): string {
+function describe({ check, status, found, advice, guide }: Finding): string {
   const mark = (status === "fault" ? "FAULT" : status).padEnd(7);
-  const line = `${mark}  ${check}: ${found}`;
-  return advice === undefined ? line : `${line}\n         -> ${advice}`;
+  const lines = [`${mark}  ${check}: ${found}`];
+  if (advice !== undefined) lines.push(`         -> ${advice}`);
+  if (guide !== undefined) lines.push(`            See ${guide}`);
+  return lines.join("\n");
 }
