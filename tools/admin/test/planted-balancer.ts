@@ -65,13 +65,13 @@ export function ownPage(status: number, headers: IncomingHttpHeaders = {}): Rela
 
 function balance(origins: Origins, plant: Plant): RequestListener {
   return async (req, res) => {
-    const relayed = plant.answer?.(req) ?? (await forward(req, origins, plant));
+    // A service may answer before the body has arrived. The whole body first: an early end of either connection is not a plant.
+    const sentBody = await buffer(req);
+    const relayed = plant.answer?.(req) ?? (await forward(req, sentBody, origins, plant));
     const { encrypted = false } = req.socket as TLSSocket;
     if (encrypted) relayed.headers["strict-transport-security"] = "max-age=31536000";
     if (!plant.compressesNothing) compress(relayed, req);
     plant.relay?.(relayed, req);
-    // A body that the services did not want is still arriving.
-    req.resume();
     const { status, headers, body } = relayed;
     for (const [name, value] of Object.entries(headers)) if (value !== undefined) res.setHeader(name, value);
     if (req.method !== "HEAD" && status !== 304) res.setHeader("content-length", body.length);
@@ -79,7 +79,7 @@ function balance(origins: Origins, plant: Plant): RequestListener {
   };
 }
 
-async function forward(req: IncomingMessage, { rest, graphql }: Origins, plant: Plant): Promise<Relayed> {
+async function forward(req: IncomingMessage, body: Buffer, { rest, graphql }: Origins, plant: Plant): Promise<Relayed> {
   const { url = "", method, socket } = req;
   const isGraphql = url.split("?")[0] === "/graphql";
   // HTTP/2 has headers that begin with a colon.
@@ -91,7 +91,7 @@ async function forward(req: IncomingMessage, { rest, graphql }: Origins, plant: 
   }
   plant.forward?.(headers);
   const sent = request(`${isGraphql ? (plant.graphql ?? graphql) : rest}${url}`, { method, headers });
-  req.pipe(sent);
+  sent.end(body);
   const [response] = (await once(sent, "response")) as [IncomingMessage];
   const { connection: _, "keep-alive": _alive, "transfer-encoding": _framing, ...relayed } = response.headers;
   return { status: response.statusCode ?? 0, headers: relayed, body: await buffer(response) };
