@@ -1,9 +1,11 @@
+import { randomUUID } from "node:crypto";
 import type { Log } from "../log.js";
 import type { BanPolicy } from "./ban-policy.js";
 import type { QuotaMode } from "./decision.js";
 import { createBreaker } from "./engines/fallback/breaker.js";
 import { createFallbackQuota, type FailureMode } from "./engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "./engines/fallback/last-known-counts.js";
+import { createLots } from "./engines/fallback/share.js";
 import { createLocalQuota } from "./engines/local-quota.js";
 import { openRedis, type RedisConfig } from "./engines/redis-connection.js";
 import { createRedisQuota } from "./engines/redis-quota.js";
@@ -51,7 +53,8 @@ export async function openQuotas(
   const probe = (account: string) => redisQuota.reserve({ account: `${account}}probe`, limits: unlimited, cost: 1 });
   // With `deny`, instances grant nothing in an outage. What they show then are the counts of the whole account, not of a share.
   const sharers = failureMode === "deny" ? 1 : instances;
-  const counts = createLastKnownCounts({ now, banPolicy, instances: sharers });
+  const drawLot = createLots(randomUUID());
+  const counts = createLastKnownCounts({ now, banPolicy, instances: sharers, drawLot });
   const breaker = createBreaker({
     connection,
     probe,

@@ -1,10 +1,10 @@
 /**
  * What one instance knows of the units that an account has used. Every function returns new counts.
  *
- * These counts are kept for an outage of Redis. After the outage they are also the *report* that a call carries to Redis.
- * `fallback/fallback-quota.ts` explains the protocol.
+ * These counts are kept for an outage of Redis. After the outage, the known and the owed units are also the *report* that a call
+ * carries to Redis. `fallback/fallback-quota.ts` explains the protocol.
  */
-import type { Windows } from "../window.js";
+import { dayMs, minuteMs, type Windows } from "../window.js";
 
 export interface AccountCounts {
   readonly minute: WindowCounts;
@@ -21,21 +21,48 @@ export interface WindowCounts {
   readonly knownUsed: number;
   /** *Owed* units: this instance has granted them alone, and has not reported them to Redis. They are not in `knownUsed`. */
   readonly owedUnits: number;
+  /** *Own* units: Redis has granted them to requests of this instance. They are in `knownUsed`. */
+  readonly ownUnits: number;
+  /** The own units of the window directly before. */
+  readonly ownUnitsBefore: number;
 }
 
-const nothingUsed: WindowCounts = { resetAtMs: 0, knownUsed: 0, owedUnits: 0 };
+const nothingUsed: WindowCounts = { resetAtMs: 0, knownUsed: 0, owedUnits: 0, ownUnits: 0, ownUnitsBefore: 0 };
 
 export const noCounts: AccountCounts = { minute: nothingUsed, day: nothingUsed };
 
-/** After a reply of Redis. Owed units stay owed: the reply does not include them. */
-export function withReply(counts: AccountCounts, reply: Windows): AccountCounts {
+/**
+ * After a reply of Redis. `grant` is the admission if it admits the request. Owed units stay owed: the reply does not include
+ * them.
+ */
+export function withReply(counts: AccountCounts, reply: Windows, grant: Grant | undefined): AccountCounts {
   return mapWindows(counts, (before, window) => {
     const { used, resetAtMs } = reply[window];
-    return { ...countsOfWindow(before, resetAtMs), knownUsed: used };
+    const current = countsOfWindow(before, window, resetAtMs);
+    const granted = grant === undefined ? 0 : grant.cost - heldUnits(window, grant);
+    return { ...current, knownUsed: used, ownUnits: current.ownUnits + granted };
   });
 }
 
-/** An admission that this instance decided. */
+/**
+ * The own units by which an outage that began at `beganMs` divides the limits: those of the last full minute, and those of the
+ * day so far.
+ */
+export function ownUnitsAt({ minute, day }: AccountCounts, beganMs: number): OwnUnits {
+  const minuteResetAtMs = beganMs - (beganMs % minuteMs) + minuteMs;
+  const dayResetAtMs = beganMs - (beganMs % dayMs) + dayMs;
+  let ofMinute = 0;
+  if (minute.resetAtMs === minuteResetAtMs) ofMinute = minute.ownUnitsBefore;
+  if (minute.resetAtMs === minuteResetAtMs - minuteMs) ofMinute = minute.ownUnits;
+  return { minute: ofMinute, day: day.resetAtMs === dayResetAtMs ? day.ownUnits : 0 };
+}
+
+export interface OwnUnits {
+  readonly minute: number;
+  readonly day: number;
+}
+
+/** An admission. */
 export interface Grant {
   readonly admitted: Windows;
   readonly cost: number;
@@ -46,7 +73,7 @@ export interface Grant {
 /** After a grant that Redis does not know of. */
 export function withOwedGrant(counts: AccountCounts, grant: Grant): AccountCounts {
   return mapWindows(counts, (before, window) => {
-    const current = countsOfWindow(before, grant.admitted[window].resetAtMs);
+    const current = countsOfWindow(before, window, grant.admitted[window].resetAtMs);
     return { ...current, owedUnits: current.owedUnits + addedUnits(current, window, grant) };
   });
 }
@@ -54,16 +81,19 @@ export function withOwedGrant(counts: AccountCounts, grant: Grant): AccountCount
 /** After a grant whose call got no reply. Redis may have counted its units, so they must not be added later. */
 export function withUnansweredGrant(counts: AccountCounts, grant: Grant): AccountCounts {
   return mapWindows(counts, (before, window) => {
-    const current = countsOfWindow(before, grant.admitted[window].resetAtMs);
+    const current = countsOfWindow(before, window, grant.admitted[window].resetAtMs);
     return { ...current, knownUsed: current.knownUsed + addedUnits(current, window, grant) };
   });
 }
 
 /** The counts already include the extended unit, unless its window is over or the account was forgotten since. */
-function addedUnits(counts: WindowCounts, window: Window, { cost, receipt }: Grant): number {
-  const isSameWindow = receipt?.[window].resetAtMs === counts.resetAtMs;
-  const extendedUnits = isSameWindow ? Math.min(1, counts.knownUsed + counts.owedUnits) : 0;
-  return cost - extendedUnits;
+function addedUnits({ knownUsed, owedUnits }: WindowCounts, window: Window, grant: Grant): number {
+  return grant.cost - Math.min(heldUnits(window, grant), knownUsed + owedUnits);
+}
+
+/** The unit that the grant extends, if it is of the same window. */
+function heldUnits(window: Window, { admitted, receipt }: Grant): 0 | 1 {
+  return receipt?.[window].resetAtMs === admitted[window].resetAtMs ? 1 : 0;
 }
 
 /**
@@ -102,11 +132,13 @@ function mapWindows(
   return { minute: change(minute, "minute"), day: change(day, "day") };
 }
 
-/** The counts themselves if they are those of the window that ends at `resetAtMs`, else none. */
-function countsOfWindow(counts: WindowCounts, resetAtMs: number): WindowCounts {
-  return counts.resetAtMs === resetAtMs ? counts : { ...nothingUsed, resetAtMs };
+/** The counts themselves if they are those of the window that ends at `resetAtMs`, else those of an unused window. */
+function countsOfWindow(counts: WindowCounts, window: Window, resetAtMs: number): WindowCounts {
+  if (counts.resetAtMs === resetAtMs) return counts;
+  const isNext = counts.resetAtMs === resetAtMs - (window === "minute" ? minuteMs : dayMs);
+  return { ...nothingUsed, resetAtMs, ownUnitsBefore: isNext ? counts.ownUnits : 0 };
 }
 
-function moveToKnown({ resetAtMs, knownUsed, owedUnits }: WindowCounts, units: number): WindowCounts {
-  return { resetAtMs, knownUsed: knownUsed + units, owedUnits: owedUnits - units };
+function moveToKnown(counts: WindowCounts, units: number): WindowCounts {
+  return { ...counts, knownUsed: counts.knownUsed + units, owedUnits: counts.owedUnits - units };
 }

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import { createLastKnownCounts, type LastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
+import type { DrawLot } from "../../../src/quota/engines/fallback/share.js";
 import type { Reservation } from "../../../src/quota/quota.js";
 import { minuteMs } from "../../../src/quota/window.js";
 import { noon, openAtVirtualTime, tomorrow } from "../caller.js";
@@ -19,7 +20,7 @@ const banned: Decision = {
 
 describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1 });
+    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, drawLot: () => 0 });
     counts.beginOutage();
     return {
       ...counts,
@@ -42,13 +43,82 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(grants(counts)).toBe(granted);
   });
 
-  it("grant an unknown account, and a minute that begins in the outage, the share of the limit, but one at least", () => {
+  it("grant an unknown account, and a minute that begins in the outage, the share of the limit", () => {
     const { counts, clock } = openInOutage({ known: admitted(40) });
     expect(grants(counts, { ...shop, account: "other" })).toBe(30);
     expect(grants(counts, { ...shop, account: "odd", limits: { perMinute: 5, perDay: 1_000 } })).toBe(2);
-    expect(grants(counts, { ...shop, account: "small", limits: { perMinute: 1, perDay: 1_000 } })).toBe(1);
     clock.nowMs = noon + minuteMs;
     expect(grants(counts)).toBe(30);
+  });
+
+  it("grant a unit in the windows that the lot chooses, if the share of a limit is less than one", () => {
+    const lots = new Map([
+      [noon, 0.2],
+      [noon + minuteMs, 0.3],
+      [noon + 2 * minuteMs, 0],
+    ]);
+    const drawLot = (_account: string, startMs: number) => lots.get(startMs) ?? 1;
+    const { counts, clock } = openInOutage({ instances: 4, drawLot });
+    const small = { ...shop, limits: { perMinute: 1, perDay: 1_000 } };
+    const granted = [...lots.keys()].map((startMs) => {
+      clock.nowMs = startMs;
+      return grants(counts, small);
+    });
+    expect(granted).toEqual([1, 0, 1]);
+  });
+
+  it("refuse until the next minute if the lot chooses no unit", () => {
+    const { counts } = openInOutage({ instances: 4, drawLot: () => 0.3 });
+    const refused = { outcome: "refused", by: "minute", retryAtMs: noon + minuteMs, minute: { limit: 1, used: 1 } };
+    expect(counts.decide({ ...shop, limits: { perMinute: 1, perDay: 1_000 } })).toMatchObject(refused);
+  });
+
+  it.each([
+    ["in the minute before the outage", noon + minuteMs, [40, 40]],
+    ["in an earlier minute", noon + 2 * minuteMs, [15, 15]],
+    ["in the minute of the outage", noon + minuteMs - 1, [5, 15]],
+  ])("grant the units that Redis granted to this instance %s, if they are more", (_when, beganMs, granted) => {
+    const { counts, clock } = openServing({ units: 40, instances: 4 });
+    clock.nowMs = beganMs;
+    counts.beginOutage();
+    const first = grants(counts);
+    clock.nowMs = noon + 5 * minuteMs;
+    expect([first, grants(counts)]).toEqual(granted);
+  });
+
+  it("grant own units / limit of what is left of the minute, so a steady client is served as before", () => {
+    const { counts, clock } = openServing({ units: 48, instances: 4 });
+    clock.nowMs = noon + minuteMs + 30_000;
+    observeUnits(counts, { used: 20, units: 20, startMs: noon + minuteMs });
+    counts.beginOutage();
+    expect(grants(counts)).toBe(Math.floor((40 * 48) / 60));
+  });
+
+  it("grant own units / limit of what is left of the day, of the units of this day", () => {
+    const { counts, clock } = openServing({ units: 60, instances: 100 });
+    counts.observe(shop, admitted(60, 400));
+    clock.nowMs = noon + minuteMs;
+    counts.beginOutage();
+    expect(counts.decide({ ...shop, cost: 2 })).toMatchObject({ outcome: "admitted", day: { limit: 1_000 } });
+    // 600 are left, and 61 of 1,000 are own units.
+    const granted = [2, 3, 4].map((minute) => {
+      clock.nowMs = noon + minute * minuteMs;
+      return grants(counts);
+    });
+    expect(granted.reduce((sum, units) => sum + units, 2)).toBe(Math.floor((600 * 61) / 1_000));
+    clock.nowMs = tomorrow;
+    expect(grants(counts)).toBe(60);
+  });
+
+  it("take the units of an extension as own, and its held unit once", () => {
+    const { counts, clock } = openInOutage({ instances: 60 });
+    const receipt = admitted(1);
+    counts.observe(shop, receipt);
+    counts.observe({ ...shop, cost: 10 }, admitted(10), receipt);
+    counts.observe(shop, { ...admitted(10), outcome: "refused", by: "minute", retryAtMs: noon + minuteMs });
+    clock.nowMs = noon + minuteMs;
+    counts.beginOutage();
+    expect(grants(counts)).toBe(10);
   });
 
   it("report the account's own limits, and as remaining the units that this instance still grants", async () => {
@@ -184,15 +254,39 @@ interface Given {
   readonly instances?: number;
   readonly banPolicy?: typeof defaultBanPolicy;
   readonly startMs?: number;
+  readonly drawLot?: DrawLot;
 }
 
 /** The counts of one instance in its first outage. The test sets its clock. */
-function openInOutage({ known, instances = 2, banPolicy = defaultBanPolicy, startMs = noon }: Given) {
+function openInOutage(given: Given) {
+  const { known, instances = 2, banPolicy = defaultBanPolicy, startMs = noon, drawLot = () => 0 } = given;
   const clock = { nowMs: startMs };
-  const counts = createLastKnownCounts({ now: () => clock.nowMs, banPolicy, instances });
+  const counts = createLastKnownCounts({ now: () => clock.nowMs, banPolicy, instances, drawLot });
   if (known !== undefined) counts.observe(shop, known);
   counts.beginOutage();
   return { counts, clock };
+}
+
+/** The counts of one instance to which Redis has granted these units at noon, and no other instance any. */
+function openServing({ units, instances }: { readonly units: number; readonly instances: number }) {
+  const opened = openInOutage({ instances });
+  observeUnits(opened.counts, { used: units, units, startMs: noon });
+  return opened;
+}
+
+/** Redis grants single units in the minute that starts then. In the end it counts `used` units of the minute. */
+function observeUnits(
+  counts: LastKnownCounts,
+  { used, units, startMs }: { readonly used: number; readonly units: number; readonly startMs: number },
+): void {
+  for (let unit = used - units + 1; unit <= used; unit += 1) {
+    const decision = admitted(unit);
+    counts.observe(shop, {
+      ...decision,
+      nowMs: startMs,
+      minute: { ...decision.minute, resetAtMs: startMs + minuteMs },
+    });
+  }
 }
 
 /** An admission by Redis at noon. */
@@ -230,6 +324,6 @@ function refuseReport(counts: LastKnownCounts): void {
 
 /** What the next call about the account would report of the minute. */
 function reportedMinute(counts: LastKnownCounts) {
-  const { resetAtMs: _, ...minute } = counts.takeReport("shop")?.minute ?? {};
-  return minute;
+  const { knownUsed, owedUnits } = counts.takeReport("shop")?.minute ?? {};
+  return { knownUsed, owedUnits };
 }

@@ -87,7 +87,9 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
 
   function openInstance(redis: LocalQuota) {
     const connection = new EventEmitter();
-    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size });
+    // A lot is never drawn: the share of each instance is one unit at least.
+    const drawLot = () => 0;
+    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size, drawLot });
     const breaker = createBreaker({
       connection: {
         redis: { status: "ready", stream: { writable: true } } as Redis,

@@ -15,6 +15,7 @@
  * - An *outage* is the time while the breaker of this instance is open. Other instances may not have an outage.
  * - *Known* units of a window: Redis counts them, as far as this instance can know. Each reply of Redis sets their number.
  * - *Granted* units: this instance has admitted requests with them in an outage, within its share of what Redis had left.
+ *   `share.ts` has the rule for the share.
  * - *Owed* units: granted, but not reported to Redis yet.
  * - A *report*: the known and the owed units of an account, carried by a call about this account. The script of Redis raises
  *   its counter to the known units if it counts fewer, because it may have lost data, and then adds the owed units.
@@ -66,7 +67,8 @@
  *
  * Two instances, A and B, and a limit of 60. Redis has counted 20, which A knows. Redis is killed and loses its data.
  *
- * 1. A grants from its share of the rest, (60 - 20) / 2 = 20 units. After 5 requests: 20 known, 5 owed.
+ * 1. In the minute before, neither served more than half of the limit. So A grants from its share of the rest, (60 - 20) / 2 = 20
+ *    units. After 5 requests: 20 known, 5 owed.
  * 2. A probe of A succeeds. The next request of A is a call with the report "20 known, 5 owed". Redis counts 0, raises this to
  *    20, adds 5, and then counts the request: 26. A now knows 26 and owes nothing.
  * 3. B knew 12 and has granted 3. Its report raises nothing, because Redis counts more than 12, and adds 3.
@@ -124,7 +126,7 @@ export function createFallbackQuota({
       const decisions = await callRedis(reservation.account, (report) =>
         redisQuota.decide(reservation, { times, report, receipt }),
       );
-      for (const decision of decisions) counts.observe(reservation, decision);
+      for (const decision of decisions) counts.observe(reservation, decision, receipt);
       return decisions;
     } catch (error) {
       // The breaker has logged the first failure.

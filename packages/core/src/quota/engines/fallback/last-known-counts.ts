@@ -2,9 +2,9 @@
  * The quota of one instance while Redis is unavailable, and what the instance reports to Redis afterwards. `fallback-quota.ts`
  * explains the protocol, and when each function is called.
  *
- * A local quota decides. It counts against this instance's *share* of the limits. At the first decision about an account in an
- * outage, its used units are set so that it grants this instance's share of the units that Redis last had left. In a window
- * that begins during the outage, it grants the share of the whole limit.
+ * A local quota decides. It counts against this instance's *share* of the limits (`share.ts`). At the first decision about an
+ * account in an outage, its used units are set so that it grants this instance's share of the units that Redis last had left.
+ * In a window that begins during the outage, it grants the share of the whole limit.
  *
  * An instance does not know the units that the others used after its own last reply about the account. The operations guide
  * gives the bounds for all instances together. Example with a limit of 60 and 3 instances: Redis has granted 60. One instance
@@ -16,11 +16,13 @@ import { type Admitted, type Decision, refusingWindow } from "../../decision.js"
 import type { Penalties } from "../../penalties.js";
 import type { Limits } from "../../plan.js";
 import type { Quota, Reservation } from "../../quota.js";
-import type { UsedUnits, WindowState, Windows } from "../../window.js";
+import { dayMs, minuteMs, type UsedUnits, type WindowState, type Windows } from "../../window.js";
 import {
   type AccountCounts,
   type Grant,
   noCounts,
+  type OwnUnits,
+  ownUnitsAt,
   type WindowCounts,
   withOwedAgain,
   withOwedGrant,
@@ -30,6 +32,7 @@ import {
   withUnansweredGrant,
 } from "../account-counts.js";
 import { createLocalQuota } from "../local-quota.js";
+import { type Division, type DrawLot, shareOfLimit, shareOfRest } from "./share.js";
 
 export interface LastKnownCountsOptions {
   /** The clock of this machine, in whole epoch milliseconds. */
@@ -37,6 +40,7 @@ export interface LastKnownCountsOptions {
   readonly banPolicy: BanPolicy;
   /** The number of instances that share the limits. */
   readonly instances: number;
+  readonly drawLot: DrawLot;
 }
 
 /** Results show the account's limits. `used` is set so that this instance may still grant `limit - used`. */
@@ -44,10 +48,10 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
   /** The clock of Redis: the clock of this machine, corrected by the last reply. */
   now(): number;
   /**
-   * Keeps the counts and the ban of a decision of Redis. Do not call it if an outage began before the reply: the reply
-   * does not include the units that this instance has granted since.
+   * Keeps the counts and the ban of a decision of Redis, which extends the admission of `receipt`, if there is one. Do not call
+   * it if an outage began before the reply: the reply does not include the units that this instance has granted since.
    */
-  observe(reservation: Reservation, decision: Decision): void;
+  observe(reservation: Reservation, decision: Decision, receipt?: Admitted): void;
   /** From now on, each account owes Redis a report, and its share must be computed before the next decision. */
   beginOutage(): void;
   /**
@@ -68,13 +72,16 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
 
 interface Account {
   counts: AccountCounts;
+  /** By these, the outage divides the limits. They are set when the share is computed. */
+  ownUnits: OwnUnits;
 }
 
 const capacity = 100_000;
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
-  const { banPolicy, instances } = options;
+  const { banPolicy, instances, drawLot } = options;
   let clockOffsetMs = 0;
+  let outageBeganMs = 0;
   const now = () => options.now() + clockOffsetMs;
   const accounts = createLruCache<Account>(capacity);
   const local = createLocalQuota({ now, banPolicy, capacity });
@@ -97,34 +104,43 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     const account = accounts.get(name) ?? addAccount(name);
     if (!seeded.has(account)) {
       seeded.add(account);
-      const { minute, day } = account.counts;
-      local.seed(name, { minute: usedOfShare(minute, limits.perMinute), day: usedOfShare(day, limits.perDay) });
+      account.ownUnits = ownUnitsAt(account.counts, outageBeganMs);
+      const { counts, ownUnits } = account;
+      const share = shareOf(name, account, limits);
+      local.seed(name, {
+        minute: usedOfShare(counts.minute, share.perMinute, divisionOf(limits.perMinute, ownUnits.minute)),
+        day: usedOfShare(counts.day, share.perDay, divisionOf(limits.perDay, ownUnits.day)),
+      });
     }
     return account;
   }
 
   function addAccount(name: string): Account {
-    const account = { counts: noCounts };
+    const account = { counts: noCounts, ownUnits: { minute: 0, day: 0 } };
     accounts.set(name, account);
     return account;
   }
 
-  function shareOf({ perMinute, perDay }: Limits): Limits {
-    return { perMinute: shareOfLimit(perMinute), perDay: shareOfLimit(perDay) };
+  /** In the present minute and day. */
+  function shareOf(name: string, { ownUnits }: Account, { perMinute, perDay }: Limits): Limits {
+    const nowMs = now();
+    return {
+      perMinute: shareOfLimit(divisionOf(perMinute, ownUnits.minute), () => drawLot(name, nowMs - (nowMs % minuteMs))),
+      perDay: shareOfLimit(divisionOf(perDay, ownUnits.day), () => drawLot(name, nowMs - (nowMs % dayMs))),
+    };
   }
 
-  /** At least 1: otherwise a limit below the number of instances would refuse everything. */
-  function shareOfLimit(limit: number): number {
-    return Math.max(1, Math.floor(limit / instances));
+  function divisionOf(limit: number, ownUnits: number): Division {
+    return { limit, instances, ownUnits };
   }
 
   /**
    * Chooses `used` so that the local quota may still grant this instance's share of the units left in Redis, less the units
    * that it has granted already: `share - used = shareOfRest - owedUnits`.
    */
-  function usedOfShare({ resetAtMs, knownUsed, owedUnits }: WindowCounts, limit: number): UsedUnits {
-    const shareOfRest = Math.floor((limit - knownUsed) / instances);
-    return { used: shareOfLimit(limit) - shareOfRest + owedUnits, resetAtMs };
+  function usedOfShare(counts: WindowCounts, share: number, division: Division): UsedUnits {
+    const { resetAtMs, knownUsed, owedUnits } = counts;
+    return { used: share - shareOfRest(division, knownUsed) + owedUnits, resetAtMs };
   }
 
   function decideFromShare(
@@ -134,7 +150,7 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   ): Decision {
     const { cost, limits } = reservation;
     const account = seededAccount(reservation.account, limits);
-    const ofShare = local.decide(reservation, shareOf(limits), receipt);
+    const ofShare = local.decide(reservation, shareOf(reservation.account, account, limits), receipt);
     const decision: Decision = { ...withAccountLimits(ofShare, limits), mode: "fallback" };
     if (decision.outcome === "admitted") {
       account.counts = countGrant(account.counts, { admitted: decision, cost, receipt });
@@ -145,13 +161,15 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
 
   return {
     now,
-    observe({ account: name, key }, decision) {
+    observe({ account: name, key, cost }, decision, receipt) {
       clockOffsetMs = decision.nowMs - options.now();
       const account = observedAccount(name);
-      account.counts = withReply(account.counts, decision);
+      const grant = decision.outcome === "admitted" ? { admitted: decision, cost, receipt } : undefined;
+      account.counts = withReply(account.counts, decision, grant);
       if (key !== undefined) local.adoptBan(name, key, decision);
     },
     beginOutage() {
+      outageBeganMs = now();
       settled = new WeakSet();
       seeded = new WeakSet();
     },
@@ -170,14 +188,16 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     decide: (reservation, receipt) => decideFromShare(reservation, receipt, withOwedGrant),
     decideUnanswered: (reservation, receipt) => decideFromShare(reservation, receipt, withUnansweredGrant),
     async usage(query) {
-      seededAccount(query.account, query.limits);
-      return withAccountLimits(await local.usage({ ...query, limits: shareOf(query.limits) }), query.limits);
+      const { account: name, limits } = query;
+      const share = shareOf(name, seededAccount(name, limits), limits);
+      return withAccountLimits(await local.usage({ ...query, limits: share }), limits);
     },
     async refund(refund) {
-      const { limits, cost, receipt } = refund;
-      const account = seededAccount(refund.account, limits);
+      const { account: name, limits, cost, receipt } = refund;
+      const account = seededAccount(name, limits);
       account.counts = withRefund(account.counts, receipt, cost);
-      return withAccountLimits(await local.refund({ ...refund, limits: shareOf(limits) }), limits);
+      const share = shareOf(name, account, limits);
+      return withAccountLimits(await local.refund({ ...refund, limits: share }), limits);
     },
     liftBan: local.liftBan,
     penalties: local.penalties,
