@@ -1,14 +1,16 @@
+import { createSocket } from "node:dgram";
 import { once } from "node:events";
 import { readFile, writeFile } from "node:fs/promises";
 import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:http";
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
+import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
-import { isAnswering, startShippedBalancer } from "@petstore/harness/network";
-import { startService } from "@petstore/harness/processes";
+import { isAnswering, openHttpServer, startShippedBalancer } from "@petstore/harness/network";
+import { openTemporaryDirectory, startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -61,6 +63,63 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     expect(await stopped).toBe(0);
     for (let count = 0; count < 20; count += 1) statuses.push(await list());
     expect(new Set(statuses)).toEqual(new Set([200]));
+  });
+
+  it("sends the requests of a key to one instance, and moves only the keys of an instance that stops", async () => {
+    await using group = await startNamedServers(4);
+    await using balancer = await startBalancerWith(withoutBound, group.ports);
+    const keys = Array.from({ length: 60 }, (_, index) => `Bearer pets_live_${index}`);
+    const instancesOf = async () => {
+      const servers: string[] = [];
+      for (const key of keys) servers.push(await whoServes(balancer.port, key));
+      return servers;
+    };
+    const before = await instancesOf();
+    expect(new Set(before).size).toBe(4);
+    expect(await instancesOf()).toEqual(before);
+
+    const stopped = await group.stopOne();
+    const moving = keys[before.indexOf(stopped)] ?? "";
+    await expect.poll(() => whoServes(balancer.port, moving)).not.toBe(stopped);
+    const after = await instancesOf();
+    expect(after).not.toContain(stopped);
+    const stayed = before.map((server, index) => (server === stopped ? after[index] : server));
+    expect(after).toEqual(stayed);
+  });
+
+  it("spreads requests without a key by the address of the client", async () => {
+    await using group = await startNamedServers(4);
+    await using balancer = await startBalancerWith(withoutBound, group.ports);
+    for (const authorization of [undefined, ""]) {
+      const servers: string[] = [];
+      for (let client = 1; client <= 40; client += 1) {
+        const address = `127.0.1.${client}`;
+        const server = await whoServes(balancer.port, authorization, address);
+        expect(await whoServes(balancer.port, authorization, address)).toBe(server);
+        servers.push(server);
+      }
+      expect(new Set(servers).size).toBe(4);
+    }
+  });
+
+  it("logs no key, even if every request is logged", async () => {
+    const receiver = createSocket("udp4").bind(0, "127.0.0.1");
+    await once(receiver, "listening");
+    const lines: string[] = [];
+    receiver.on("message", (line) => lines.push(`${line}`));
+    const logEverything = (shipped: string) =>
+      shipped
+        .replace(
+          "log stdout format raw local0 notice",
+          `log 127.0.0.1:${receiver.address().port} format raw local0 info`,
+        )
+        .replace("option dontlog-normal", "");
+    await using group = await startNamedServers(1);
+    await using balancer = await startBalancerWith(logEverything, group.ports);
+    await whoServes(balancer.port, headers.Authorization);
+    await expect.poll(() => lines.join("\n")).toContain("GET /v1/pets");
+    receiver.close();
+    expect(lines.join("\n")).not.toContain(headers.Authorization.slice("Bearer ".length));
   });
 
   it("leads every link and file of every page to a service that has it", async () => {
@@ -233,6 +292,50 @@ describeWithProgram(["haproxy", "curl"], "the balancer, as HAProxy", async () =>
     expect(Number((await fetchAs("203.0.113.8")).headers.get("X-RateLimit-Remaining"))).toBe(remaining - 1);
   });
 });
+
+/** Servers that are ready, and name themselves in every response. */
+async function startNamedServers(count: number) {
+  const servers = await Promise.all(
+    Array.from({ length: count }, async (_, index) => {
+      const name = `server ${index}`;
+      return { name, ...(await openHttpServer((_req, res) => void res.setHeader("X-Server", name).end())) };
+    }),
+  );
+  return {
+    ports: servers.map(({ url }) => Number(new URL(url).port)),
+    /** Returns the name of the server that it has stopped. */
+    async stopOne(): Promise<string> {
+      const [first] = servers;
+      await first?.[Symbol.asyncDispose]();
+      return `${first?.name}`;
+    },
+    async [Symbol.asyncDispose](): Promise<void> {
+      for (const server of servers.slice(1)) await server[Symbol.asyncDispose]();
+    },
+  };
+}
+
+/** The shipped HAProxy with a change of its configuration. */
+async function startBalancerWith(change: (shipped: string) => string, ports: readonly number[]) {
+  await using directory = await openTemporaryDirectory();
+  const file = join(directory.path, "haproxy.cfg");
+  await writeFile(file, change(await read("haproxy.cfg")));
+  return await startShippedBalancer(pathToFileURL(file), { rest: ports });
+}
+
+/** On a busy machine, a request may still count as in flight when the next one comes, which then goes to another server. */
+function withoutBound(shipped: string): string {
+  return shipped.replace(/^ *hash-balance-factor .*\n/m, "");
+}
+
+/** The name of the server that has responded. */
+async function whoServes(port: number, authorization: string | undefined, localAddress = "127.0.0.1"): Promise<string> {
+  const headers = authorization === undefined ? {} : { Authorization: authorization };
+  const sent = request({ host: "127.0.0.1", port, path: "/v1/pets", headers, localAddress, agent: false });
+  const [response] = (await once(sent.end(), "response")) as [IncomingMessage];
+  await buffer(response);
+  return `${response.headers["x-server"]}`;
+}
 
 /** A request that follows another one may differ in these headers. The last two say only how a body is framed. */
 const differing = ["date", "x-request-id", "x-ratelimit-remaining", "x-ratelimit-reset", "ratelimit"];
