@@ -66,7 +66,7 @@ describe("capacity", () => {
     expect(walls.map(({ what }) => what)).toEqual([
       expect.stringContaining("max_connections 100"),
       expect.stringContaining("one Redis"),
-      expect.stringContaining("haproxy.cfg"),
+      expect.stringContaining("haproxy.containers.cfg"),
       expect.stringContaining("32 cores"),
     ]);
     expect(walls[1]?.atRequestsPerSecond).toBe(35_001);

@@ -5,12 +5,11 @@ import { type IncomingHttpHeaders, type IncomingMessage, request } from "node:ht
 import { connect, type Socket } from "node:net";
 import { join } from "node:path";
 import { buffer } from "node:stream/consumers";
-import { pathToFileURL } from "node:url";
 import { gunzipSync } from "node:zlib";
 import { choosePort } from "@petstore/embedded-postgres";
 import { createTestDatabase, describeWithProgram, shared } from "@petstore/harness";
 import { isAnswering, openHttpServer, startShippedBalancer } from "@petstore/harness/network";
-import { openTemporaryDirectory, startService } from "@petstore/harness/processes";
+import { startService } from "@petstore/harness/processes";
 import type { IIngress } from "kubernetes-models/networking.k8s.io/v1";
 import { expect, it } from "vitest";
 import { parse, parseAllDocuments } from "yaml";
@@ -316,11 +315,8 @@ async function startNamedServers(count: number) {
 }
 
 /** The shipped HAProxy with a change of its configuration. */
-async function startBalancerWith(change: (shipped: string) => string, ports: readonly number[]) {
-  await using directory = await openTemporaryDirectory();
-  const file = join(directory.path, "haproxy.cfg");
-  await writeFile(file, change(await read("haproxy.cfg")));
-  return await startShippedBalancer(pathToFileURL(file), { rest: ports });
+function startBalancerWith(change: (shipped: string) => string, ports: readonly number[]) {
+  return startShippedBalancer(haproxyFile, { rest: ports }, {}, change);
 }
 
 /** On a busy machine, a request may still count as in flight when the next one comes, which then goes to another server. */

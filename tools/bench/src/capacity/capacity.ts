@@ -46,7 +46,7 @@ const assumed = {
   keyRefreshSeconds: 4,
   /** The balancer sends a key to one instance of each API. */
   instancesPerKey: 2,
-  /** `server-template` in haproxy.cfg. */
+  /** `server-template` in haproxy.containers.cfg. */
   containersPerApi: 10,
 } as const;
 
@@ -155,7 +155,7 @@ function wallsOf(measured: Measurements, activeKeys: number): Wall[] {
       `PostgreSQL has no connection left (max_connections ${maxConnections}, ${keptConnections} of them kept free)`,
       ({ rest, graphql }) => (rest + graphql) * connectionsPerInstance > maxConnections - keptConnections,
     ),
-    wall(`haproxy.cfg knows ${containersPerApi} containers of each API`, ({ rest, graphql }) => {
+    wall(`haproxy.containers.cfg knows ${containersPerApi} containers of each API`, ({ rest, graphql }) => {
       return Math.max(rest, graphql) > containersPerApi;
     }),
     wall("one Redis is not enough", (_needs, requestsPerSecond) => {

@@ -1,11 +1,7 @@
 // @module-tag redis-server
 // @module-tag haproxy
-import { readFile, writeFile } from "node:fs/promises";
-import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { pathToFileURL } from "node:url";
 import { openHttpClient, startShippedBalancer } from "@petstore/harness/network";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
 import { haproxyFile } from "../../programs.js";
 import { rest } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
@@ -210,10 +206,7 @@ async function readMetrics({ output }: Service): Promise<string> {
 
 /** HAProxy with a change of the shipped configuration. Resolves when it has found an instance ready. */
 async function startChangedBalancer(services: readonly Service[], change: (shipped: string) => string) {
-  await using directory = await openTemporaryDirectory();
-  const file = join(directory.path, "haproxy.cfg");
-  await writeFile(file, change(await readFile(haproxyFile, "utf8")));
-  const balancer = await startShippedBalancer(pathToFileURL(file), { rest: services.map(({ port }) => port) });
+  const balancer = await startShippedBalancer(haproxyFile, { rest: services.map(({ port }) => port) }, {}, change);
   await balancer.until(async () => (await fetch(`${balancer.origin}/v1/pets`)).status === 401);
   return balancer;
 }

@@ -33,13 +33,15 @@ export interface BalancedPorts {
 }
 
 /**
- * HAProxy with the configuration that is shipped, `haproxy.cfg` of tools/deploy, in front of services that listen on these
- * ports. A warning about the configuration is an error. Resolves when it answers: perhaps no service is ready yet.
+ * HAProxy with the configuration that is shipped, `haproxy.cfg` of tools/deploy and the file of the servers beside it, in front of
+ * services that listen on these ports. `change` returns what is used in place of the shipped text. A warning about the
+ * configuration is an error. Resolves when it answers: perhaps no service is ready yet.
  */
 export function startShippedBalancer(
   shippedFile: URL,
   { rest = [], graphql = [] }: BalancedPorts,
   environment: Readonly<Record<string, string>> = {},
+  change = (shipped: string): string => shipped,
 ): Promise<Program & { readonly origin: string; readonly port: number }> {
   return openTogether(async (use) => {
     const directory = use(await openTemporaryDirectory());
@@ -47,8 +49,9 @@ export function startShippedBalancer(
     const port = await choosePort(undefined);
     const servers = (name: string, ports: readonly number[]) =>
       ports.map((one) => `server ${name}${one} 127.0.0.1:${one}`).join("\n  ");
-    const shipped = await readFile(shippedFile, "utf8");
-    const configuration = shipped
+    const rules = await readFile(shippedFile, "utf8");
+    const containers = await readFile(new URL("haproxy.containers.cfg", shippedFile), "utf8");
+    const configuration = change(`${rules}\n${containers}`)
       .replaceAll(":8080", `127.0.0.1:${port}`)
       .replaceAll("server-template rest 1-10 rest:3000", servers("rest", rest))
       .replaceAll("server-template graphql 1-10 graphql:3000", servers("graphql", graphql));
