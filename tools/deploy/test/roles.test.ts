@@ -1,9 +1,10 @@
 // The roles of roles.sql on a new PostgreSQL, and the petstore command with them.
-import { writeFile } from "node:fs/promises";
+import { mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { fileURLToPath } from "node:url";
 import { describeWithProgram, shared } from "@petstore/harness";
 import { openPostgresServer, query } from "@petstore/harness/postgres";
-import { openTemporaryDirectory } from "@petstore/harness/processes";
+import { markedCommands, openTemporaryDirectory, repository } from "@petstore/harness/processes";
 import { expect, it, vi } from "vitest";
 import { folder, issueKey, petstore, run } from "./commands.js";
 
@@ -81,5 +82,39 @@ describeWithProgram("psql", "the roles of roles.sql", async () => {
     expect(await petstore(url, "account", "list")).toContain("shop");
     await petstore(url, "key", "issue", "shop");
     await expect(query(url, "delete from audit_log")).rejects.toMatchObject({ code: "42501" });
+  });
+
+  it("of a second store on the server cannot enter the first one, whose passwords stay as they are", async () => {
+    const first = await createStore("first_store");
+    await first.runScript("owner-password", "service-password");
+    await using home = await openTemporaryDirectory();
+    const folderOfPasswords = join(home.path, "petstore-private");
+    await mkdir(folderOfPasswords);
+    const env = {
+      PATH: process.env.PATH,
+      HOME: home.path,
+      ADMINISTRATOR_URL: urlOf("postgres"),
+      STAGING_ADMINISTRATOR_URL: urlOf("staging"),
+    };
+    const commands = await markedCommands("tools/deploy/operations.md", "second-store");
+    await run("sh", ["-euc", commands], { cwd: fileURLToPath(repository), env });
+    const passwordOf = async (role: string) =>
+      (await readFile(join(folderOfPasswords, `staging-${role}-password`), "utf8")).trim();
+    const secondUrlOf = (database: string, username: string, password: string) =>
+      Object.assign(new URL(urlOf(database)), { username, password }).href;
+
+    const [owner, service] = [await passwordOf("owner"), await passwordOf("service")];
+    await petstore(secondUrlOf("staging", "staging", owner), "migrate");
+    await petstore(first.urlOf("petstore", "owner-password"), "migrate");
+    const url = secondUrlOf("staging", "staging_service", service);
+    await petstore(url, "account", "create", "shop");
+    expect(await petstore(url, "doctor")).toMatch(/^ok +database role: staging_service reads and writes rows/m);
+    const firstUrl = first.urlOf("petstore_service", "service-password");
+    expect(await query(firstUrl, "select name from accounts")).toEqual([]);
+    const denied = "permission denied for database";
+    await expect(query(secondUrlOf("first_store", "staging_service", service), "select 1")).rejects.toThrow(denied);
+    await expect(query(secondUrlOf("first_store", "staging", owner), "select 1")).rejects.toThrow(denied);
+    const inSecond = Object.assign(new URL(firstUrl), { pathname: "staging" }).href;
+    await expect(query(inSecond, "select 1")).rejects.toThrow(denied);
   });
 });
