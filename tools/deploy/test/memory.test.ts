@@ -27,7 +27,11 @@ const found = (pattern: RegExp) =>
 
 const flag = (name: string) => Number(serviceFlags.join(" ").match(new RegExp(`--${name}=(\\d+)`))?.[1]);
 const heapMebibytes = flag("max-old-space-size");
-const limits = [...found(/mem_limit: (\d+)m$/gm), ...found(/limits: .*memory: (\d+)Mi/g)];
+const limits = [
+  ...found(/mem_limit: (\d+)m$/gm),
+  ...found(/limits: .*memory: (\d+)Mi/g),
+  ...found(/MemoryMax=(\d+)M$/gm),
+];
 const alerts = found(/process_resident_memory_bytes\{.*\} > (\d+) \* 1024 \* 1024/g);
 
 it("every image, guide and start script has the same limit of the heap, the one of all tests", () => {
@@ -36,10 +40,15 @@ it("every image, guide and start script has the same limit of the heap, the one 
   for (const { path, mebibytes } of heaps) expect(mebibytes, path).toBe(heapMebibytes);
 });
 
-it("the limit of every container has room for the whole heap, and for what a process needs beside it", () => {
+it("the limit of every container and unit has room for the whole heap, and for what a process needs beside it", () => {
   const needed = heapMebibytes + semiSpaces * flag("max-semi-space-size") + besideHeapMebibytes;
   expect(limits.map(({ path }) => path)).toEqual(
-    expect.arrayContaining(["compose.yaml", "kubernetes/base/api/api.yaml", "kubernetes/base/migrate.yaml"]),
+    expect.arrayContaining([
+      "compose.yaml",
+      "kubernetes/base/api/api.yaml",
+      "kubernetes/base/migrate.yaml",
+      "systemd/petstore-api@.service",
+    ]),
   );
   for (const { path, mebibytes } of limits) expect(mebibytes, path).toBeGreaterThanOrEqual(needed);
 });

@@ -21,6 +21,7 @@ const tests = [
   "deploy/test/containers.ts",
   "deploy/test/doctor-outside.test.ts",
   "deploy/test/monitoring.test.ts",
+  "deploy/test/one-machine.test.ts",
   "deploy/test/roles.test.ts",
   "checks/guides/examples.test.ts",
   "checks/guides/backup.test.ts",
