@@ -63,6 +63,8 @@ export interface Core extends AsyncDisposable {
 export interface Health {
   readonly isDatabaseReachable: boolean;
   readonly quotaMode: QuotaMode;
+  /** The migrations of a newer release that the database has. */
+  readonly unknownMigrations: readonly string[];
 }
 
 interface CoreDeps {
@@ -165,6 +167,7 @@ export async function openCore(
     health: () => ({
       isDatabaseReachable: reachability.isReachable(),
       quotaMode: quotas.mode(),
+      unknownMigrations: reachability.unknownMigrations(),
     }),
     stats: () => ({
       database: database.connections(),

@@ -2,7 +2,7 @@ import { createTestDatabase, grantService } from "@petstore/harness";
 import { openSession, query } from "@petstore/harness/postgres";
 import { describe, expect, it } from "vitest";
 import { migrations } from "../src/database/migrations/migrations.js";
-import { migrate, pendingMigrations } from "../src/index.js";
+import { migrate, readMigrations } from "../src/index.js";
 
 const everyMigration = Object.keys(migrations);
 
@@ -14,11 +14,21 @@ describe("migrations", () => {
 
   it("run once when four processes migrate an empty database at once, and are listed as pending before", async () => {
     await using database = await createTestDatabase();
-    for (let look = 0; look < 2; look++) expect(await pendingMigrations(database.url)).toEqual(everyMigration);
+    for (let look = 0; look < 2; look++) {
+      expect(await readMigrations(database.url)).toEqual({ pending: everyMigration, unknown: [] });
+    }
     const runs = await Promise.all([1, 2, 3, 4].map(() => migrate(database.url)));
-    expect(runs.flat()).toEqual(everyMigration);
+    expect(runs.flat().sort()).toEqual(everyMigration);
     expect(await migrate(database.url)).toEqual([]);
-    expect(await pendingMigrations(database.url)).toEqual([]);
+    expect(await readMigrations(database.url)).toEqual({ pending: [], unknown: [] });
+  });
+
+  it("of a newer release are reported, and change nothing", async () => {
+    await using database = await createTestDatabase();
+    await migrate(database.url);
+    await query(database.directUrl, "insert into kysely_migration values ('9999-next', ''), ('9998-last', '')");
+    expect(await migrate(database.url)).toEqual([]);
+    expect(await readMigrations(database.url)).toEqual({ pending: [], unknown: ["9998-last", "9999-next"] });
   });
 
   it("create no tables in a database whose encoding cannot hold every name, and say which encoding can", async () => {

@@ -7,7 +7,7 @@ import { readConfig } from "../src/config/read-config.js";
 import { openCore } from "../src/core.js";
 import { createClient } from "../src/database/connection.js";
 import { openDatabase } from "../src/database/database.js";
-import { migrate, pendingMigrations } from "../src/database/migrate.js";
+import { migrate, readMigrations } from "../src/database/migrate.js";
 import { limitedTo, sqlOf, unavailable } from "./database-fixture.js";
 import { silentLog } from "./logs.js";
 
@@ -19,7 +19,7 @@ describe.each(["cleartext", "md5"] as const)("a server that asks for a %s passwo
   it.each<[name: string, connect: (url: string) => Promise<unknown>]>([
     ["a single connection", (url) => createClient({ connectionString: url }).connect()],
     ["a migration", (url) => migrate(url)],
-    ["the search for migrations", (url) => pendingMigrations(url)],
+    ["the search for migrations", (url) => readMigrations(url)],
   ])("gets none from %s, which names the cure", async (_name, connect) => {
     const { url, received } = await openPort(asksFor);
     await expect(connect(url)).rejects.toThrow(refusal);

@@ -84,6 +84,7 @@ describe("the list of what the statements need", async () => {
       "database/connection-pool.ts",
       "database/connection.ts",
       "database/migrate.ts",
+      "database/migrations/concurrent-index.ts",
       "database/pipelined-reads.ts",
       "database/reachability.ts",
       "database/run-unprepared.ts",
@@ -97,6 +98,9 @@ describe("the list of what the statements need", async () => {
     expect(found.get("NOTIFY inside a trigger")).toEqual([
       "migration 0002-keys-that-change",
       "migration 0005-settled-pages",
+    ]);
+    expect(found.get("indexes that are built and dropped concurrently, and their validity")).toEqual([
+      "migration 0008-pets-of-idempotency-keys",
     ]);
     expect(found.get("common table expressions that change rows")).toEqual(
       expect.arrayContaining(["insert-pet-once", "accounts create", "keys revoke"]),

@@ -40,3 +40,14 @@ it("an address that sends more than 12,000 probes in a minute is refused, and no
   store.clock.nowMs += 61_000;
   expect((await probe("/readyz", "192.0.2.1")).status).toBe(200);
 });
+
+it("an instance that is older than the schema stays ready, and names the migrations of the newer release to operators", async () => {
+  await store.execute("insert into kysely_migration values ('9999-next', '')");
+  const report = { status: "ready", unknownMigrations: ["9999-next"] };
+  await expect.poll(() => store.readiness(), { timeout: 60_000 }).toEqual(report);
+  expect(await store.call("GET", "/readyz")).toMatchObject({ status: 200, text: '{"status":"ready"}' });
+  const lines = store.logged.map((line) => JSON.parse(line));
+  expect(lines.filter(({ migrations }) => migrations !== undefined)).toMatchObject([
+    { level: "info", msg: "a newer release has migrated the database", migrations: ["9999-next"] },
+  ]);
+});

@@ -1,5 +1,5 @@
 import { readFileSync } from "node:fs";
-import { migrate } from "@petstore/core";
+import { migrate, readMigrations } from "@petstore/core";
 import { Command, CommanderError } from "commander";
 import { addAccountCommands } from "./account-commands.js";
 import { addAuditCommand } from "./audit-command.js";
@@ -64,8 +64,14 @@ a failed command is {"error": {"message": "..."}}.`,
     .action(async () => {
       const { url } = await requireDatabaseConfig(context);
       const applied = await explainingFaults(url, () => migrate(url));
-      const text = applied.length === 0 ? "The schema is current." : `Applied ${applied.join(", ")}.`;
-      print({ text, json: { applied } });
+      const { unknown } = await explainingFaults(url, () => readMigrations(url));
+      const lines = [
+        applied.length === 0 ? "The schema is current." : `Applied ${applied.join(", ")}.`,
+        ...(unknown.length === 0
+          ? []
+          : [`A newer release has applied ${unknown.join(", ")}, which this one does not know.`]),
+      ];
+      print({ text: lines.join("\n"), json: { applied, unknown } });
     });
   addAccountCommands(program, run);
   addKeyCommands(program, run, context);

@@ -6,7 +6,8 @@ import { copyFile, mkdir, open, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { fileURLToPath } from "node:url";
-import { pendingMigrations } from "@petstore/core";
+import { readMigrations } from "@petstore/core";
+import { query } from "@petstore/harness/postgres";
 import { openTemporaryDirectory, startProgram } from "@petstore/harness/processes";
 import { describe, expect, it } from "vitest";
 import { runCommand, useDatabase } from "./run-command.js";
@@ -104,7 +105,7 @@ describe("a database without tables", async () => {
       exitCode: 1,
       complained: expect.stringContaining("migrate"),
     });
-    const migrations = (await pendingMigrations(environment.DATABASE_DIRECT_URL)).join(", ");
+    const migrations = (await readMigrations(environment.DATABASE_DIRECT_URL)).pending.join(", ");
     expect(migrations).toMatch(/^0001-first-tables, /);
     expect(await petstore("doctor")).toEqual({
       exitCode: 1,
@@ -114,7 +115,18 @@ describe("a database without tables", async () => {
     const { printed } = await petstore("migrate");
     expect(printed).toBe(`Applied ${migrations}.`);
     expect(await petstore("migrate")).toMatchObject({ exitCode: 0, printed: "The schema is current." });
-    expect(await json("migrate")).toEqual({ applied: [] });
+    expect(await json("migrate")).toEqual({ applied: [], unknown: [] });
+  });
+
+  it("may have been migrated by a newer release, which migrate and doctor say in one line", async () => {
+    await query(environment.DATABASE_DIRECT_URL, "insert into kysely_migration values ('9999-next', '')");
+    expect(await petstore("migrate")).toMatchObject({
+      exitCode: 0,
+      printed: "The schema is current.\nA newer release has applied 9999-next, which this one does not know.",
+    });
+    expect(await json("migrate")).toEqual({ applied: [], unknown: ["9999-next"] });
+    const { printed } = await petstore("doctor");
+    expect(printed).toMatch(/^ok {7}schema: current; has 9999-next of a newer release, unknown to this one$/m);
   });
 
   it.each([

@@ -4,12 +4,14 @@ import { NotPrimary, requirePrimary, sendQuery } from "./connection.js";
 import { clientConfigOf, type DatabaseConfig } from "./connection-config.js";
 import type { Database } from "./database.js";
 import { sqlState } from "./database-errors.js";
-import { newestMigration } from "./migrate.js";
+import { compareMigrations, selectAppliedMigrations } from "./migration-status.js";
 import { openSession } from "./session.js";
 
 export interface Reachability extends AsyncDisposable {
   /** True if the database could serve requests at the last check. */
   isReachable(): boolean;
+  /** The migrations of a newer release that the database had at the last check that saw its migrations. */
+  unknownMigrations(): readonly string[];
 }
 
 const checkIntervalMs = 1_000;
@@ -28,9 +30,17 @@ export async function watchDatabase(
 ): Promise<Reachability> {
   let isReachable = true;
   let isStarted = false;
+  let unknownMigrations: readonly string[] = [];
   const session = openSession({
     config: { ...clientConfigOf(config, config.readTimeoutMs), application_name: "petstore-health" },
-    check: (client) => findObstacle(client, config.readTimeoutMs, database.noticeServer),
+    async check(client) {
+      database.noticeServer(await requirePrimary(client, config.readTimeoutMs));
+      const applied = await readApplied(client, config.readTimeoutMs);
+      if (applied === undefined) return new Error("the database has no tables: run petstore migrate");
+      const { pending, unknown } = compareMigrations(applied);
+      noticeUnknown(unknown);
+      return pending.length === 0 ? undefined : new Error("a migration is missing: run petstore migrate");
+    },
     onResult(obstacle) {
       // At the start, `watchDatabase` throws this error instead.
       const isThrown = !isStarted && isRefusal(obstacle);
@@ -51,8 +61,17 @@ export async function watchDatabase(
     throw new Error(`The database refuses the user or the password of DATABASE_URL (${state}).`, { cause });
   }
   isStarted = true;
+
+  function noticeUnknown(migrations: readonly string[]): void {
+    if (migrations.length > unknownMigrations.length) {
+      log.info({ migrations }, "a newer release has migrated the database");
+    }
+    unknownMigrations = migrations;
+  }
+
   return {
     isReachable: () => isReachable,
+    unknownMigrations: () => unknownMigrations,
     [Symbol.asyncDispose]: session[Symbol.asyncDispose],
   };
 }
@@ -62,19 +81,15 @@ function isRefusal(obstacle: unknown): boolean {
   return /^28/.test(sqlState(obstacle) ?? "");
 }
 
-async function findObstacle(
+/** `undefined` without the table of migrations. */
+async function readApplied(
   client: Client,
   timeoutMs: number,
-  noticeServer: Database["noticeServer"],
-): Promise<unknown> {
-  noticeServer(await requirePrimary(client, timeoutMs));
+): Promise<readonly { readonly name: string }[] | undefined> {
   try {
-    const rows = await sendQuery(client, { text: selectMigration, values: [newestMigration], timeoutMs });
-    return rows.length > 0 ? undefined : new Error("a migration is missing: run petstore migrate");
+    return await sendQuery(client, { text: selectAppliedMigrations, timeoutMs });
   } catch (error) {
     if (sqlState(error) !== "42P01") throw error;
-    return new Error("the database has no tables: run petstore migrate");
+    return undefined;
   }
 }
-
-export const selectMigration = "select from kysely_migration where name = $1";

@@ -13,8 +13,9 @@ import { clientConfigOf } from "../database/connection-config.js";
 import { setLimits } from "../database/connection-pool.js";
 import type { Database } from "../database/database.js";
 import { migratorStatements } from "../database/migrate.js";
+import { selectAppliedMigrations } from "../database/migration-status.js";
+import { concurrentIndexStatements } from "../database/migrations/concurrent-index.js";
 import { migrations } from "../database/migrations/migrations.js";
-import { selectMigration } from "../database/reachability.js";
 import type { NamedSql } from "../database/statement.js";
 import { idempotencyStatements } from "../pets/idempotency.js";
 import { settlingStatements } from "../pets/pages/settled-ids.js";
@@ -25,7 +26,7 @@ import { usageStatements } from "../usage/usage-table.js";
 
 export async function everyStatement(): Promise<NamedSql[]> {
   const statements = [
-    ...Object.entries(migrations).map(([name, text]) => ({ name: `migration ${name}`, text })),
+    ...migrationStatements(),
     ...migratorStatements,
     ...connectionStatements(),
     insertPet,
@@ -44,6 +45,13 @@ export async function everyStatement(): Promise<NamedSql[]> {
   return statements.map(({ name, text }) => ({ name, text }));
 }
 
+function migrationStatements(): NamedSql[] {
+  return Object.entries(migrations).flatMap(([name, migration]) => {
+    const texts = typeof migration === "string" ? [migration] : concurrentIndexStatements(migration);
+    return texts.map((text) => ({ name: `migration ${name}`, text }));
+  });
+}
+
 /** What each connection sends for itself. */
 function connectionStatements(): NamedSql[] {
   const limits = { acquireTimeoutMs: 1, readTimeoutMs: 1, writeTimeoutMs: 1 };
@@ -54,7 +62,7 @@ function connectionStatements(): NamedSql[] {
     { name: "start of a connection", text: sent.map((name) => `set ${name}`).join("; ") },
     { name: "check of a connection", text: selectServer },
     { name: "time limits of a connection", text: setLimits },
-    { name: "check of the schema", text: selectMigration },
+    { name: "check of the schema", text: selectAppliedMigrations },
     { name: "connection that listens", text: listen },
   ];
 }

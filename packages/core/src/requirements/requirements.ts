@@ -55,8 +55,8 @@ export const requirements: readonly Requirement[] = [
   { name: "LISTEN", purpose: "changes are seen within 1 s instead of 5 s", pattern: /\blisten \w+/g },
   {
     name: "advisory locks until the end of a transaction",
-    purpose: "inserts of pets are seen; one process migrates at a time",
-    pattern: /\bpg_advisory_xact_lock(?:_shared)?\(/g,
+    purpose: "inserts of pets are seen; one process at a time migrates, and one deletes old rows",
+    pattern: /\bpg_(?:try_)?advisory_xact_lock(?:_shared)?\(/g,
   },
   {
     name: "pg_locks of all sessions, with advisory locks",
@@ -114,8 +114,7 @@ export const requirements: readonly Requirement[] = [
   {
     name: "settings of a session or a transaction: time limits, date style, application name",
     purpose: "every statement ends in time",
-    pattern:
-      /\bset_config\(|\bset \w+_timeout\b|\bset application_name\b|\bcurrent_setting\(|\bshow server_encoding\b/g,
+    pattern: /\bset_config\(|\bset \w+_timeout\b|\bset application_name\b|\bcurrent_setting\(|\bshow \w+/g,
   },
   {
     name: "pg_is_in_recovery, pg_postmaster_start_time",
@@ -127,6 +126,11 @@ export const requirements: readonly Requirement[] = [
     purpose: "migrations; services cannot change the log",
     pattern:
       /\bfrom pg_class, aclexplode\(|\bfrom pg_database\b|\bcurrent_database\(|\bregrole\b|\bto_regclass\(|\bpg_class\b|\boid\b/g,
+  },
+  {
+    name: "indexes that are built and dropped concurrently, and their validity",
+    purpose: "no create waits for the migration of a large table",
+    pattern: /\b(?:create|drop) index concurrently\b|\bfrom pg_(?:index|stat_progress_create_index)\b/g,
   },
   {
     name: "window functions",
@@ -143,7 +147,7 @@ const unseen: readonly Omit<Requirement, "pattern">[] = [
     name: "ids in about the order of the commits",
     purpose: "lists ascend by id, and a page ends below the first insert that is open",
   },
-  { name: "schema changes in a transaction", purpose: "all missing migrations run in one" },
+  { name: "schema changes in a transaction", purpose: "a migration runs whole or not at all" },
   { name: "the SQLSTATE codes of PostgreSQL", purpose: "they decide between 409, 503 and other errors" },
   {
     name: "named prepared statements, several in flight on a connection",

@@ -24,12 +24,17 @@ export function createHealthCheck(
   };
 }
 
-/** An overloaded instance stays ready: its removal would only move its load to the others. */
+/**
+ * An overloaded instance stays ready: its removal would only move its load to the others. So does an instance of an older release
+ * than the schema: it works beside newer ones, because migrations only add.
+ */
 function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
   if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
   const degraded = [
     ...(health.quotaMode === "fallback" ? ["redis"] : []),
     ...(overload ? [`${overload} overload`] : []),
   ];
-  return [200, degraded.length > 0 ? { status: "degraded", degraded } : { status: "ready" }];
+  const { unknownMigrations } = health;
+  const schema = unknownMigrations.length > 0 ? { unknownMigrations } : {};
+  return [200, degraded.length > 0 ? { status: "degraded", degraded, ...schema } : { status: "ready", ...schema }];
 }

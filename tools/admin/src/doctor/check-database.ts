@@ -1,4 +1,4 @@
-import { type DatabaseConfig, explainEncoding, pendingMigrations } from "@petstore/core";
+import { type DatabaseConfig, explainEncoding, readMigrations } from "@petstore/core";
 import type { Client } from "pg";
 import { explainDatabase, withClient } from "../command-context.js";
 import { checkInserts } from "./check-inserts.js";
@@ -63,9 +63,11 @@ function checkRole({ name, excess }: Role): Finding {
 }
 
 async function checkMigrations(url: string): Promise<Finding> {
-  const missing = await pendingMigrations(url);
-  if (missing.length === 0) return ok("schema", "current");
-  return fault("schema", `lacks ${missing.join(", ")}`, "Run petstore migrate; until then the store answers 503.");
+  const { pending, unknown } = await readMigrations(url);
+  const newer = unknown.length === 0 ? "" : `; has ${unknown.join(", ")} of a newer release, unknown to this one`;
+  if (pending.length === 0) return ok("schema", `current${newer}`);
+  const found = `lacks ${pending.join(", ")}${newer}`;
+  return fault("schema", found, "Run petstore migrate; until then the store answers 503.");
 }
 
 function checkPooler(

@@ -1,5 +1,10 @@
+import type { ConcurrentIndex } from "./concurrent-index.js";
+
+/** SQL that runs in a transaction, or an index that is built outside one. */
+export type Migration = string | ConcurrentIndex;
+
 /** In order. A released migration never changes; a correction is a new migration. */
-export const migrations: Readonly<Record<string, string>> = {
+export const migrations: Readonly<Record<string, Migration>> = {
   "0001-first-tables": `
 create type pet_status as enum ('available', 'pending', 'sold');
 create table pets (
@@ -177,4 +182,6 @@ create table usage_writers (
   written_at timestamptz not null
 );
 `,
+  // PostgreSQL looks for the idempotency keys of each pet that is deleted: decisions/0042-sweep-by-age.md.
+  "0008-pets-of-idempotency-keys": { index: "idempotency_keys_pet_id", on: "idempotency_keys (pet_id)" },
 };

@@ -99,6 +99,8 @@ CREATE INDEX api_keys_ends ON public.api_keys USING btree (expires_at) WHERE ((r
 
 CREATE INDEX idempotency_keys_created_at ON public.idempotency_keys USING btree (created_at);
 
+CREATE INDEX idempotency_keys_pet_id ON public.idempotency_keys USING btree (pet_id);
+
 CREATE INDEX pets_status_id ON public.pets USING btree (status, id);
 
 CREATE INDEX usage_hours_hour ON public.usage_hours USING btree (hour);
