@@ -17,7 +17,7 @@ import { watchDatabase } from "./database/reachability.js";
 import type { Session } from "./database/session.js";
 import type { Log } from "./log.js";
 import { type Catalogue, createCatalogue } from "./pets/catalogue.js";
-import { forgetIdempotencyKeys } from "./pets/idempotency.js";
+import { createIdempotencySweep } from "./pets/idempotency.js";
 import { createKeptPages, type KeptPagesStats } from "./pets/pages/kept-pages.js";
 import { createPetPages, type PetPage } from "./pets/pages/pet-pages.js";
 import { openSettledIds, type SettleStats } from "./pets/pages/settled-ids.js";
@@ -27,7 +27,7 @@ import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
 import { createAccountUsage, type ReadAccountUsage } from "./usage/account-usage.js";
 import { createUsageCounters, type UsageCounters, type UsageStats } from "./usage/usage-counters.js";
-import { forgetUsage } from "./usage/usage-table.js";
+import { createUsageSweep } from "./usage/usage-table.js";
 
 /** The domain, opened and wired: everything an API needs. */
 export interface Core extends AsyncDisposable {
@@ -108,8 +108,8 @@ export async function openCore(
   await Promise.all([listener?.first, settledIds.first]);
   let isDisposed = false;
   const cleanUps = [
-    cleanUpRegularly("idempotency keys", () => forgetIdempotencyKeys(database)),
-    cleanUpRegularly("usage", () => forgetUsage(database, config.usage.retentionDays)),
+    cleanUpRegularly("idempotency keys", createIdempotencySweep(database)),
+    cleanUpRegularly("usage", createUsageSweep(database, config.usage.retentionDays)),
   ];
 
   function cleanUpRegularly(what: string, cleanUp: () => Promise<void>): NodeJS.Timeout {

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { createOnceIn, forgetIdempotencyKeys } from "../src/pets/idempotency.js";
+import { createIdempotencySweep, createOnceIn } from "../src/pets/idempotency.js";
 import type { NewPet } from "../src/pets/pet.js";
 import { openSharedDatabase } from "./database-fixture.js";
 
@@ -11,7 +11,8 @@ it("forgets all keys that are older than 24 hours, by several instances at the s
   await remember(4_200, "24 hours 1 millisecond");
   await remember(3, "23 hours");
   await using database = server.open();
-  await Promise.all(Array.from({ length: 4 }, () => forgetIdempotencyKeys(database)));
+  const instances = Array.from({ length: 4 }, () => createIdempotencySweep(database));
+  await Promise.all(instances.map((sweep) => sweep()));
   expect(await server.execute("select key from idempotency_keys where key like '%hours%' order by key")).toEqual([
     { key: "23 hours1" },
     { key: "23 hours2" },

@@ -65,7 +65,9 @@ describe("the list of what the statements need", async () => {
 
   it("has every prepared statement of the sources", async () => {
     const named = (await sourceFiles()).flatMap(({ text }) =>
-      [...text.matchAll(/\bstatement(?:<[^()]*>)?\(\s*"(?:read|write)",\s*"([^"]+)"/g)].map(([, name]) => name),
+      [...text.matchAll(/\b(?:statement(?:<[^()]*>)?\(\s*"(?:read|write)",|sweepStatement\()\s*"([^"]+)"/g)].map(
+        ([, name]) => name,
+      ),
     );
     expect(named.length).toBeGreaterThan(10);
     const listed = new Set((await everyStatement()).map(({ name }) => name));

@@ -33,7 +33,7 @@ export function openDatabase(config: DatabaseConfig, log: Log): Database {
   async function run<Values, Row>(statement: Statement<Values, Row>, values: Values): Promise<Row[]> {
     if (refusal !== undefined) throw databaseUnavailable(refusal);
     const query = {
-      name: isBehindPgBouncer ? "" : statement.name,
+      name: isBehindPgBouncer || statement.isUnprepared ? "" : statement.name,
       text: statement.text,
       values: statement.bind(values),
       timeoutMs: statement.access === "write" ? config.writeTimeoutMs : config.readTimeoutMs,

@@ -26,6 +26,8 @@ export interface Statement<Values, Row> {
   readonly name: string;
   readonly text: string;
   bind(values: Values): unknown[];
+  /** True if PostgreSQL plans it for its values each time, because a plan for any values could be much slower. */
+  readonly isUnprepared?: true;
   /** Never set. `Database.run` takes the type of the rows from this field. */
   readonly row?: Row;
 }

@@ -8,12 +8,13 @@ import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { isRowLockTimeout, sqlState } from "../database/database-errors.js";
 import { type NamedSql, statement } from "../database/statement.js";
+import { createSweep, sweepStatement } from "../database/sweep.js";
 import { Problem } from "../problem.js";
 import type { AllFields, NewPet, Pet } from "./pet.js";
 import { newPetColumnNames, newPetFields, petColumns } from "./pet-queries.js";
 
-/** A key is kept for 24 hours by the clock of PostgreSQL, because the clocks of the instances may differ. */
-const forgottenBefore = sql<Date>`now() - interval '24 hours'`;
+/** By the clock of PostgreSQL, because the clocks of the instances may differ. */
+const keptFor = "24 hours";
 
 interface IdempotentCreate {
   readonly accountId: bigint;
@@ -48,18 +49,10 @@ export function createOnceIn(database: Pick<Database, "run">): (create: Idempote
   };
 }
 
-/**
- * Deletes every key older than 24 hours. Each statement deletes a bounded number, so that it is short, and skips the rows
- * that another instance is deleting.
- */
-export async function forgetIdempotencyKeys(database: Database): Promise<void> {
-  let deleted: unknown[];
-  do {
-    deleted = await database.run(deleteForgotten, {});
-  } while (deleted.length === forgottenAtOnce);
+/** Returns a function that deletes every key older than 24 hours. */
+export function createIdempotencySweep(database: Pick<Database, "run">): () => Promise<void> {
+  return createSweep(database, deleteForgotten, keptFor);
 }
-
-const forgottenAtOnce = 1_000;
 
 async function createOrReplay(
   database: Pick<Database, "run">,
@@ -90,7 +83,7 @@ const insertOnce = statement<NewPet & Omit<IdempotentCreate, "pet"> & { digest: 
           )
           on conflict (account_id, key) do update
           set request_digest = excluded.request_digest, pet_id = excluded.pet_id, created_at = excluded.created_at
-          where idempotency_keys.created_at < ${forgottenBefore}
+          where idempotency_keys.created_at < now() - interval ${sql.lit(keptFor)}
           returning pet_id
         )`,
       )
@@ -112,16 +105,11 @@ const selectFirst = statement<{ accountId: bigint; key: string }, Pet & { reques
       .where("key", "=", parameter("key")),
 );
 
-const deleteForgotten = statement<Record<never, never>, { key: string }>(
-  "write",
-  "delete-forgotten-idempotency-keys",
-  () => sql<{ key: string }>`
-    delete from idempotency_keys where (account_id, key) in (
-      select account_id, key from idempotency_keys
-      where created_at < ${forgottenBefore} limit ${sql.lit(forgottenAtOnce)} for update skip locked
-    )
-    returning key`,
-);
+const deleteForgotten = sweepStatement("delete-forgotten-idempotency-keys", {
+  table: "idempotency_keys",
+  since: "created_at",
+  lockId: 7_302_030_513,
+});
 
 /** All statements of this file. */
 export const idempotencyStatements: readonly NamedSql[] = [insertOnce, selectFirst, deleteForgotten];

@@ -87,7 +87,7 @@ export const requirements: readonly Requirement[] = [
   { name: "returning", purpose: "each change returns its rows", pattern: /\breturning\b/g },
   {
     name: "row locks with skip locked",
-    purpose: "instances that clean up do not wait for each other",
+    purpose: "instances that clean up do not wait for each other, or for requests",
     pattern: /\bfor (?:no key )?update skip locked\b/g,
   },
   {
@@ -96,9 +96,14 @@ export const requirements: readonly Requirement[] = [
     pattern: /\("?\w+"?, "?\w+"?\) (?:>|in)/g,
   },
   {
+    name: "the system column ctid",
+    purpose: "old rows are deleted where they were found",
+    pattern: /\bctid\b/g,
+  },
+  {
     name: "arrays, unnest with ordinality",
     purpose: "many ids in one statement",
-    pattern: /= any\(|\b\w+\[\]|\barray_agg\(|\bunnest\(|\bwith ordinality\b/g,
+    pattern: /= any\(|\b\w+\[\]|\barray_agg\(|\barray\(|\bunnest\(|\bwith ordinality\b/g,
   },
   {
     name: "JSON functions and jsonb",

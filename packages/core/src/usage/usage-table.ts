@@ -2,6 +2,7 @@
 import { sql } from "kysely";
 import type { Database } from "../database/database.js";
 import { type NamedSql, type Statement, statement } from "../database/statement.js";
+import { createSweep, sweepStatement } from "../database/sweep.js";
 
 /** A batch of counters, as columns. `hours` in ISO 8601. */
 interface UsageBatch {
@@ -43,43 +44,27 @@ export const addUsage: Statement<UsageBatch, unknown> = statement(
     set admitted = usage_hours.admitted + excluded.admitted, refused = usage_hours.refused + excluded.refused`,
 );
 
-/**
- * Deletes the hours and the writers that are older than the retention. Each statement deletes a bounded number, so that it is
- * short, and skips the rows that another instance is deleting.
- */
-export async function forgetUsage(database: Pick<Database, "run">, retentionDays: number): Promise<void> {
-  for (const deleteOld of [deleteOldHours, deleteOldWriters]) {
-    let deleted: unknown[];
-    do {
-      deleted = await database.run(deleteOld, { retentionDays });
-    } while (deleted.length === forgottenAtOnce);
-  }
+/** Returns a function that deletes the hours and the writers that are older than the retention. */
+export function createUsageSweep(database: Pick<Database, "run">, retentionDays: number): () => Promise<void> {
+  const age = `${retentionDays * 24} hours`;
+  const sweepHours = createSweep(database, deleteOldHours, age);
+  const sweepWriters = createSweep(database, deleteOldWriters, age);
+  return async () => {
+    await sweepHours();
+    await sweepWriters();
+  };
 }
 
-const forgottenAtOnce = 1_000;
+const deleteOldHours = sweepStatement("delete-old-usage-hours", {
+  table: "usage_hours",
+  since: "hour",
+  lockId: 7_302_030_514,
+});
 
-const deleteOldHours: Statement<{ retentionDays: number }, unknown> = statement(
-  "write",
-  "delete-old-usage-hours",
-  (_db, parameter) => sql`
-    delete from usage_hours where (key_id, hour, api, operation) in (
-      select key_id, hour, api, operation from usage_hours
-      where hour < now() - ${parameter("retentionDays")}::integer * interval '24 hours'
-      limit ${sql.lit(forgottenAtOnce)} for update skip locked
-    )
-    returning hour`,
-);
-
-const deleteOldWriters: Statement<{ retentionDays: number }, unknown> = statement(
-  "write",
-  "delete-old-usage-writers",
-  (_db, parameter) => sql`
-    delete from usage_writers where id in (
-      select id from usage_writers
-      where written_at < now() - ${parameter("retentionDays")}::integer * interval '24 hours'
-      limit ${sql.lit(forgottenAtOnce)} for update skip locked
-    )
-    returning id`,
-);
+const deleteOldWriters = sweepStatement("delete-old-usage-writers", {
+  table: "usage_writers",
+  since: "written_at",
+  lockId: 7_302_030_515,
+});
 
 export const usageStatements: readonly NamedSql[] = [addUsage, deleteOldHours, deleteOldWriters];

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Database } from "../../src/database/database.js";
 import { type CountedAs, createUsageCounters } from "../../src/usage/usage-counters.js";
-import { forgetUsage } from "../../src/usage/usage-table.js";
+import { createUsageSweep } from "../../src/usage/usage-table.js";
 import { recordLog, silentLog } from "../logs.js";
 import { openStoredKeys } from "../stored-keys-fixture.js";
 
@@ -183,7 +183,8 @@ it("hours and writers older than the retention are deleted, by several instances
      insert into usage_writers (id, batch, written_at)
      select gen_random_uuid(), 1, now() - number * interval '1 hour' from generate_series(1, 3000) number`,
   );
-  await Promise.all(Array.from({ length: 4 }, () => forgetUsage(pool, 1)));
+  const instances = Array.from({ length: 4 }, () => createUsageSweep(pool, 1));
+  await Promise.all(instances.map((sweep) => sweep()));
   const left = (table: string) => execute(`select count(*)::integer from ${table}`);
   expect(await left("usage_hours")).toEqual([{ count: 23 }]);
   expect(await left("usage_writers")).toEqual([{ count: 23 }]);
