@@ -16,6 +16,11 @@ export const projects: Readonly<Record<string, Project>> = {
         pattern: /^[1-9]\d{0,8}$/,
         default: "1500",
       },
+      rows: {
+        about: "old idempotency keys in postgres/large-table.test.ts (200000)",
+        pattern: /^[1-9]\d{0,8}$/,
+        default: "200000",
+      },
     },
   },
   conformance: {
