@@ -71,12 +71,12 @@ export function openUsageHistory(): HistoryView {
   }
 
   function draw(): void {
-    if (history === undefined) return;
-    const chart = chartOf(history, "hours");
+    if (history === undefined || loadedKey === undefined) return;
+    const chart = chartOf(history, "hours", loadedKey);
     legend.replaceChildren(...legendOf(chart));
     legend.hidden = chart.keys.length === 0;
-    hours.show(chart, rowsOf(history, "hours"), undefined);
-    days.show(chartOf(history, "days"), rowsOf(history, "days"), dayLimit);
+    hours.show(chart, rowsOf(history, "hours", loadedKey), undefined);
+    days.show(chartOf(history, "days", loadedKey), rowsOf(history, "days", loadedKey), dayLimit);
   }
 
   setInterval(() => {

@@ -41,10 +41,14 @@ export interface Chart {
 /** Keys with a colour of their own. More colours are hard to tell apart. */
 const colouredKeys = 5;
 
-/** A key has the same colour in both charts: the service lists the keys by their counts in 90 days. */
-export function chartOf(history: UsageHistory, unit: Unit): Chart {
+/**
+ * A key has the same colour in both charts: the service lists the keys by their counts in 90 days.
+ *
+ * @param presentKey the API key of the page
+ */
+export function chartOf(history: UsageHistory, unit: Unit, presentKey: string): Chart {
   const starts = history[unit];
-  const labels = labelsOf(history);
+  const labels = labelsOf(history, presentKey);
   const ids = [...labels.keys()];
   const shown = ids.length > colouredKeys + 1 || ids.includes(otherKeys) ? ids.slice(0, colouredKeys) : ids;
   const rest = ids.slice(shown.length);
@@ -68,18 +72,23 @@ export function chartOf(history: UsageHistory, unit: Unit): Chart {
 const otherKeys = "";
 
 /** The names of the keys by their ids, in the order of the service. */
-function labelsOf({ series }: UsageHistory): ReadonlyMap<string, string> {
+function labelsOf({ series }: UsageHistory, presentKey: string): ReadonlyMap<string, string> {
   const keys = new Map(series.map(({ key }) => [key?.id ?? otherKeys, key]));
   const names = [...keys.values()].map((key) => key?.name);
   return new Map(
     [...keys].map(([id, key]): [id: string, label: string] => {
       if (key === null) return [id, "other keys"];
-      const { name, prefix } = key;
-      if (name === null) return [id, prefix === null ? `key ${id}` : `${prefix}...`];
       // The keys of a rotation have the same name.
-      return [id, names.filter((other) => other === name).length > 1 ? `${name} (key ${id})` : name];
+      const isNameUnique = names.filter((name) => name === key.name).length === 1;
+      const isPresent = key.prefix !== null && presentKey.startsWith(key.prefix);
+      return [id, `${labelOf(key, isNameUnique)}${isPresent ? " (this key)" : ""}`];
     }),
   );
+}
+
+function labelOf({ id, name, prefix }: HistoryKey, isNameUnique: boolean): string {
+  if (name === null) return prefix === null ? `key ${id}` : `${prefix}...`;
+  return isNameUnique ? name : `${name}, ${prefix ?? `key ${id}`}`;
 }
 
 export interface TableRow {
@@ -90,8 +99,8 @@ export interface TableRow {
 }
 
 /** The numbers that are not 0, the newest first. */
-export function rowsOf(history: UsageHistory, unit: Unit): readonly TableRow[] {
-  const labels = labelsOf(history);
+export function rowsOf(history: UsageHistory, unit: Unit, presentKey: string): readonly TableRow[] {
+  const labels = labelsOf(history, presentKey);
   return [...history[unit].entries()].reverse().flatMap(([index, start]) =>
     history.series.flatMap(({ key, api, [unit]: counts }) => {
       const admitted = counts.admitted[index] ?? 0;

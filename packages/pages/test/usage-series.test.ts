@@ -14,6 +14,7 @@ const starts = {
   hours: ["2027-01-31T13:00:00Z", "2027-01-31T14:00:00Z"],
   days: ["2027-01-30", "2027-01-31"],
 };
+const presentKey = "pets_live_unused";
 const none = { admitted: [0, 0], refused: [0, 0] };
 
 function key(id: number, admitted: readonly number[], more: Partial<UsageHistory["series"][number]> = {}) {
@@ -38,7 +39,7 @@ describe("a chart", () => {
         key(2, [0, 5], { key: named, api: "graphql", hours: { admitted: [0, 5], refused: [0, 3] } }),
       ],
     };
-    expect(chartOf(history, "hours")).toEqual({
+    expect(chartOf(history, "hours", presentKey)).toEqual({
       starts: starts.hours,
       keys: [
         { label: "pets_live_1...", admitted: [1, 2] },
@@ -47,7 +48,7 @@ describe("a chart", () => {
       admitted: [11, 7],
       refused: [0, 3],
     });
-    expect(total(chartOf(history, "days").admitted)).toBe(0);
+    expect(total(chartOf(history, "days", presentKey).admitted)).toBe(0);
   });
 
   it("shows 6 keys apart, and of more keys the first 5 and the sum of the others", () => {
@@ -55,8 +56,8 @@ describe("a chart", () => {
       ...starts,
       series: Array.from({ length: count }, (_, index) => key(index + 1, [index + 1, 0])),
     });
-    expect(chartOf(keysOf(6), "hours").keys).toHaveLength(6);
-    const { keys, admitted } = chartOf(keysOf(12), "hours");
+    expect(chartOf(keysOf(6), "hours", presentKey).keys).toHaveLength(6);
+    const { keys, admitted } = chartOf(keysOf(12), "hours", presentKey);
     expect(keys.map(({ label, admitted: [first] }) => [label, first])).toEqual([
       ["pets_live_1...", 1],
       ["pets_live_2...", 2],
@@ -70,18 +71,42 @@ describe("a chart", () => {
 
   it("adds the keys that the service does not list to the other keys", () => {
     const series = [...[1, 2, 3, 4, 5, 6].map((id) => key(id, [1, 0])), key(0, [4, 0], { key: null })];
-    expect(chartOf({ ...starts, series }, "hours").keys.at(-1)).toEqual({ label: "other keys", admitted: [5, 0] });
+    expect(chartOf({ ...starts, series }, "hours", presentKey).keys.at(-1)).toEqual({
+      label: "other keys",
+      admitted: [5, 0],
+    });
   });
 
-  it("tells keys with the same name apart", () => {
-    const named = (id: string) => ({ key: { id, name: "website", prefix: null } });
-    const history = { ...starts, series: [key(1, [1, 1], named("1")), key(2, [1, 1], named("2"))] };
-    expect(chartOf(history, "hours").keys.map(({ label }) => label)).toEqual(["website (key 1)", "website (key 2)"]);
+  it("tells keys with the same name apart by their prefix, or by their id if they have none", () => {
+    const named = (id: string, prefix: string | null) => ({ key: { id, name: "website", prefix } });
+    const labels = (series: UsageHistory["series"]) =>
+      chartOf({ ...starts, series }, "hours", presentKey).keys.map(({ label }) => label);
+    const rotated = [key(1, [1, 1], named("1", null)), key(4, [1, 1], named("4", "pets_live_4fTq9ZbX"))];
+    expect(labels(rotated)).toEqual(["website, key 1", "website, pets_live_4fTq9ZbX"]);
+    expect(labels(rotated.slice(1))).toEqual(["website"]);
+  });
+
+  it("marks the key of the page, in its legend and its table", () => {
+    const named = (prefix: string) => ({ id: prefix, name: "website", prefix });
+    const old = key(1, [1, 0], { key: named("pets_live_8Kw2LmPz") });
+    const present = key(2, [2, 0], { key: named("pets_live_4fTq9ZbX") });
+    const history = { ...starts, series: [old, key(3, [1, 0]), present] };
+    const chart = chartOf(history, "hours", "pets_live_4fTq9ZbX0123456789");
+    expect(chart.keys.map(({ label }) => label)).toEqual([
+      "website, pets_live_8Kw2LmPz",
+      "pets_live_3...",
+      "website, pets_live_4fTq9ZbX (this key)",
+    ]);
+    expect(rowsOf(history, "hours", "pets_live_4fTq9ZbX0123456789").map((row) => row.key)).toEqual([
+      "website, pets_live_8Kw2LmPz, REST",
+      "pets_live_3..., REST",
+      "website, pets_live_4fTq9ZbX (this key), REST",
+    ]);
   });
 
   it("has a table with the numbers that are not 0, the newest first", () => {
     const graphql = { api: "graphql", hours: { admitted: [0, 4], refused: [6, 0] } } as const;
-    expect(rowsOf({ ...starts, series: [key(1, [0, 2]), key(1, [], graphql)] }, "hours")).toEqual([
+    expect(rowsOf({ ...starts, series: [key(1, [0, 2]), key(1, [], graphql)] }, "hours", presentKey)).toEqual([
       { start: starts.hours[1], key: "pets_live_1..., REST", admitted: 2, refused: 0 },
       { start: starts.hours[1], key: "pets_live_1..., GraphQL", admitted: 4, refused: 0 },
       { start: starts.hours[0], key: "pets_live_1..., GraphQL", admitted: 0, refused: 6 },

@@ -53,7 +53,7 @@ describe.each([
     );
     const labels = await page.locator("#history-legend li").allTextContents();
     expect(labels).toEqual([
-      "website",
+      "website (this key)",
       expect.stringMatching(/^pets_live_\w+\.\.\.$/),
       "refused requests, of all keys",
     ]);
@@ -82,7 +82,9 @@ describe.each([
     expect(await textOf(page, `${hours} .picked`)).toMatch(/: 0 units used, 0 requests refused$/);
     await page.locator(`${hours} summary`).click();
     await expect.poll(() => page.locator(`${hours} tbody tr`).count()).toBe(2);
-    expect(await page.locator(`${hours} tbody tr`).last().textContent()).toMatch(/pets_live_\w+\.\.\., REST2,0003$/);
+    expect(await page.locator(`${hours} tbody tr`).last().textContent()).toMatch(
+      /pets_live_\w+\.\.\. \(this key\), REST2,0003$/,
+    );
   });
 
   it("show 5 of 12 keys apart and the others together", async ({ store: { database }, open }) => {
