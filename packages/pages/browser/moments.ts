@@ -14,16 +14,19 @@ export function dateText(ms: number, localZone?: string): string {
   return `${utcDate}, ${utc} (${localDate === utcDate ? local : `${localDate}, ${local}`})`;
 }
 
-/** `in 43 seconds`, `in 12 minutes`, `in 9 h 17 min` or `in 12 days 5 h`, rounded up; `now` if nothing is left. */
+/**
+ * `in 43 seconds`, `in 12 minutes`, `in 9 h 17 min` or `in 12 days 5 h`, rounded up; `now` if nothing is left. A line does not
+ * break between a number and its unit.
+ */
 export function durationText(ms: number): string {
   const seconds = Math.ceil(ms / 1_000);
   if (seconds <= 0) return "now";
-  if (seconds < 120) return `in ${seconds} ${seconds === 1 ? "second" : "seconds"}`;
+  if (seconds < 120) return `in ${seconds}\u00a0${seconds === 1 ? "second" : "seconds"}`;
   const minutes = Math.ceil(seconds / 60);
-  if (minutes < 60) return `in ${minutes} minutes`;
-  if (minutes < 48 * 60) return `in ${Math.floor(minutes / 60)} h ${minutes % 60} min`;
+  if (minutes < 60) return `in ${minutes}\u00a0minutes`;
+  if (minutes < 48 * 60) return `in ${Math.floor(minutes / 60)}\u00a0h ${minutes % 60}\u00a0min`;
   const hours = Math.ceil(minutes / 60);
-  return `in ${Math.floor(hours / 24)} days ${hours % 24} h`;
+  return `in ${Math.floor(hours / 24)}\u00a0days ${hours % 24}\u00a0h`;
 }
 
 /** Without `timeZone`, in the time zone of the browser. */

@@ -20,6 +20,8 @@ const height = 220;
 const edges = { top: 10, right: 2, bottom: 22, left: 48 };
 /** Below this width, the axis of time has fewer labels. */
 const narrowWidth = 520;
+/** More than the width of a label such as `Nov 29` in common fonts. */
+const widestLabel = 52;
 /** The height of a count that is too small to be seen beside the others. */
 const smallestHeight = 2;
 /** From this part of the limit on, the busiest bar is near enough to show the limit as a line. */
@@ -149,8 +151,8 @@ function drawing(chart: Chart, unit: Unit, limit: number | undefined, width: num
     const column = { class: "column", "data-index": index, x, y: edges.top, width: slot, height: bottom - edges.top };
     svg.append(shape("rect", column));
     const label = tickText(start, unit, width < narrowWidth);
-    // A label that would leave the picture has no room.
-    if (label !== undefined && x < width - 36) {
+    // The edge would cut a label that has no room before it.
+    if (label !== undefined && x < width - widestLabel) {
       svg.append(shape("line", { class: "grid", x1: x, x2: x, y1: bottom, y2: bottom + 4 }));
       svg.append(shape("text", { class: "label", x, y: height - 4 }, label));
     }

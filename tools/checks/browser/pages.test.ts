@@ -115,7 +115,7 @@ describe("the usage page", () => {
     }));
 
   const moment =
-    "\\d\\d:\\d\\d:\\d\\d UTC( on \\w+ \\d+)? \\(\\d\\d:\\d\\d:\\d\\d P[DS]T( on \\w+ \\d+)?\\), in \\d+ (seconds?|h \\d+ min|minutes)\\.";
+    "\\d\\d:\\d\\d:\\d\\d UTC( on \\w+ \\d+)? \\(\\d\\d:\\d\\d:\\d\\d P[DS]T( on \\w+ \\d+)?\\), in \\d+\\s(seconds?|h \\d+\\smin|minutes)\\.";
   const staysWithin = "/docs/limits#how-a-client-stays-within-the-limits";
 
   it.for([
