@@ -64,7 +64,11 @@ export function addUsageHistoryCommands(usage: Command, run: Run): void {
       .description("the accounts and keys that still call a deprecated operation, GET /pets/{petId}"),
     "30 days",
   )
-    .addHelpText("after", `\n"lastHour" is the start of the last hour with a call. ${meaning}`)
+    .addHelpText(
+      "after",
+      `\n"lastHour" is the start of the last hour with a call. A request that is refused in a brownout is in neither number, but its
+key is listed. ${meaning}`,
+    )
     .action((options: PeriodOptions) =>
       run(async ({ database }) => {
         const uses = await listDeprecatedUse(database, periodOf(options, 30));

@@ -86,3 +86,8 @@ it.each(["history", "top", "deprecated"])("petstore usage %s --help says what is
   expect(exitCode).toBe(0);
   expect(printed).toContain('"refused" are requests that got 429');
 });
+
+it("petstore usage deprecated --help says how requests in a brownout appear", async () => {
+  const { printed } = await petstore("usage deprecated --help");
+  expect(printed).toMatch(/refused in a brownout is in neither number, but its\s+key is listed/);
+});
