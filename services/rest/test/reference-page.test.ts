@@ -91,3 +91,26 @@ it("headers of every response are described once", () => {
     expect(page.split(`<td><code>${name}</code></td>`), name).toHaveLength(2);
   }
 });
+
+it("a header with several meanings has a row for each one, with the statuses that have it", () => {
+  const rows = headerRows("listPets");
+  expect(rows.filter(([name]) => name === "Link" || name === "Cache-Control")).toEqual([
+    ["Cache-Control", "200, 304", expect.stringContaining("private, no-cache"), "private, no-cache"],
+    ["Cache-Control", errors, expect.stringContaining("must not be cached"), "no-store"],
+    ["Link", "200, 304", expect.stringContaining('rel="next"'), expect.stringContaining('rel="next"')],
+    ["Link", errors, expect.stringContaining('rel="help"'), expect.stringContaining('rel="help"')],
+  ]);
+});
+
+const errors = "400, 401, 403, 406, 408, 429, 431, 500, 503";
+
+/** The cells of the rows about the headers of an operation. */
+function headerRows(operationId: string): readonly (readonly string[])[] {
+  const [, section = ""] = page.split(`<section id="${operationId}"`);
+  const [, table = ""] = section.split("<h3>Headers</h3>")[1]?.split(/<\/?tbody>/) ?? [];
+  const text = (cell: string) => cell.replaceAll(/<[^>]+>/g, "").replaceAll("&#34;", '"');
+  return table
+    .trim()
+    .split("\n")
+    .map((row) => row.split("</td>").slice(0, -1).map(text));
+}

@@ -3,31 +3,49 @@ import { type OpenApiDocument, operationsOf, responsesOf, type StatusResponse } 
 import { prose } from "./prose.js";
 
 type Headers = OpenApiDocument["components"]["headers"];
-/** References to the headers of the components, by the name of the header. */
-type References = ReadonlyMap<string, string>;
 
-/** The headers that every response of every operation has. */
-export function commonHeaders(document: OpenApiDocument): References {
+/** A header with one of its meanings: `Link` of a page and `Link` of an error differ. */
+export interface HeaderMeaning {
+  readonly name: string;
+  /** The reference to the header of the components. */
+  readonly reference: string;
+  /** The statuses of the responses that have the header with this meaning. */
+  readonly statuses: readonly string[];
+}
+
+/** The headers that every response of every operation has, with the same meaning. */
+export function commonHeaders(document: OpenApiDocument): readonly HeaderMeaning[] {
   const responses = operationsOf(document).flatMap((operation) => responsesOf(operation, document.components));
-  return new Map(
-    [...headersOf(responses)].filter(([name, reference]) =>
-      responses.every(({ response }) => response.headers[name]?.$ref === reference),
-    ),
+  return headersOf(responses).filter(({ statuses }) => statuses.length === responses.length);
+}
+
+/** The headers that any of the responses has. The meanings of one name are beside each other. */
+export function headersOf(responses: readonly StatusResponse[]): readonly HeaderMeaning[] {
+  const byName = new Map<string, Map<string, string[]>>();
+  for (const { status, response } of responses) {
+    for (const [name, { $ref: reference }] of Object.entries(response.headers)) {
+      const meanings = byName.get(name) ?? new Map<string, string[]>();
+      byName.set(name, meanings.set(reference, [...(meanings.get(reference) ?? []), status]));
+    }
+  }
+  return [...byName].flatMap(([name, meanings]) =>
+    [...meanings].map(([reference, statuses]) => ({ name, reference, statuses })),
   );
 }
 
-/** The headers that any of the responses has. */
-export function headersOf(responses: readonly StatusResponse[]): References {
-  const all = responses.flatMap(({ response }) => Object.entries(response.headers));
-  return new Map(all.map(([name, { $ref }]) => [name, $ref]));
-}
-
-export function headerTable(references: References, headers: Headers): Markup {
-  const rows = [...references].map(([name, reference]) => {
+/** `withStatuses` adds a column with the statuses of the responses that have the header. */
+export function headerTable(
+  meanings: readonly HeaderMeaning[],
+  headers: Headers,
+  { withStatuses }: { readonly withStatuses: boolean },
+): Markup {
+  const rows = meanings.map(({ name, reference, statuses }) => {
     const { description = "", example } = headers[reference.replace("#/components/headers/", "")] ?? {};
-    return html`<tr><td><code>${name}</code></td><td>${prose(description)}</td><td><code>${String(example)}</code></td></tr>`;
+    const of = withStatuses ? html`<td>${statuses.join(", ")}</td>` : undefined;
+    return html`<tr><td><code>${name}</code></td>${of}<td>${prose(description)}</td><td><code>${String(example)}</code></td></tr>
+`;
   });
-  return html`<table><thead><tr><th scope="col">Header</th><th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
-${rows}
-</tbody></table>`;
+  const statusHeading = withStatuses ? html`<th scope="col">Status</th>` : undefined;
+  return html`<table><thead><tr><th scope="col">Header</th>${statusHeading}<th scope="col">Meaning</th><th scope="col">Example</th></tr></thead><tbody>
+${rows}</tbody></table>`;
 }

@@ -1,7 +1,7 @@
 import { keyForm, type Page } from "../frame.js";
 import { html, type Markup } from "../html.js";
 import { bodyFields } from "./body-fields.js";
-import { commonHeaders, headerTable } from "./header-table.js";
+import { commonHeaders, type HeaderMeaning, headerTable } from "./header-table.js";
 import { type DocumentedOperation, type OpenApiDocument, operationsOf } from "./openapi-document.js";
 import { prose } from "./prose.js";
 import { responseTables } from "./response-tables.js";
@@ -26,7 +26,7 @@ ${operations.map(contentsItem)}
 ${operations.map((operation) => sectionMarkup(operation, components, common))}
 <section id="common-headers" aria-labelledby="common-headers-title">
 <h2 id="common-headers-title">Headers of every response</h2>
-${headerTable(common, components.headers)}
+${headerTable(common, components.headers, { withStatuses: false })}
 </section>`;
 }
 
@@ -37,7 +37,7 @@ function contentsItem(operation: DocumentedOperation): Markup {
 function sectionMarkup(
   operation: DocumentedOperation,
   components: OpenApiDocument["components"],
-  common: ReadonlyMap<string, string>,
+  common: readonly HeaderMeaning[],
 ): Markup {
   const { operationId: id, summary, description, requestBody } = operation;
   const bodySchema = requestBody?.content["application/json"].schema;

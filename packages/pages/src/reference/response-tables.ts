@@ -1,7 +1,7 @@
 import { html, type Markup } from "../html.js";
 import { bodyFields } from "./body-fields.js";
 import { exampleText } from "./example-text.js";
-import { headersOf, headerTable } from "./header-table.js";
+import { type HeaderMeaning, headersOf, headerTable } from "./header-table.js";
 import { type OpenApiDocument, type OpenApiOperation, responsesOf, type StatusResponse } from "./openapi-document.js";
 import { prose } from "./prose.js";
 
@@ -11,13 +11,14 @@ type Components = OpenApiDocument["components"];
 export function responseTables(
   operation: OpenApiOperation,
   components: Components,
-  common: ReadonlyMap<string, string>,
+  common: readonly HeaderMeaning[],
 ): Markup {
   const all = responsesOf(operation, components);
   // The first response of an operation is its success.
   const [success] = all;
   const failure = all.find(isFailure);
-  const own = new Map([...headersOf(all)].filter(([name]) => !common.has(name)));
+  const isCommon = (name: string) => common.some((header) => header.name === name);
+  const own = headersOf(all).filter(({ name }) => !isCommon(name));
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
 ${all.flatMap((response) => statusRows(response, components.examples))}
@@ -26,7 +27,7 @@ ${success && bodyTable(`Body of ${success.status}`, success, components)}
 ${failure && bodyTable("Body of every other status", failure, components)}
 <h3>Headers</h3>
 <p>Besides the <a href="#common-headers">headers of every response</a>:</p>
-${headerTable(own, components.headers)}
+${headerTable(own, components.headers, { withStatuses: true })}
 <h3>Example</h3>
 <pre><code>${success && exampleText(success.response)}</code></pre>`;
 }
