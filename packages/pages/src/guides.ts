@@ -3,7 +3,7 @@ import { basename, dirname } from "node:path";
 import type { Page } from "./frame.js";
 import { html } from "./html.js";
 import { type GuideLink, guideLinks } from "./links.js";
-import { renderMarkdown } from "./markdown.js";
+import { renderMarkdown, replaceLinks } from "./markdown.js";
 
 export interface Guide extends GuideLink {
   readonly folder: URL;
@@ -38,12 +38,20 @@ export function guidePage(guide: Guide, codes: ReadonlySet<string>): Page {
   };
 }
 
+/**
+ * The Markdown that the service serves. Its links are those of the page, but a guide leads to the Markdown of another one, and
+ * images stay.
+ */
+export function servedMarkdown(guide: Guide): string {
+  return replaceLinks(guide.markdown, (href) => targetOf(href, guide, ".md"));
+}
+
 /** A link to a guide has its page as target. A link to another file has no target. */
-function targetOf(href: string, { file }: Guide): string | undefined {
+function targetOf(href: string, { file }: Guide, extension: "" | ".md" = ""): string | undefined {
   if (/^([a-z]+:|#)/.test(href)) return href;
   const { pathname, hash } = new URL(href, `file:///${file}`);
   const found = guideLinks.find((guide) => `/${guide.file}` === pathname);
-  return found && `${found.path}${hash}`;
+  return found && `${found.path}${extension}${hash}`;
 }
 
 const errorGuide = "/docs/errors";

@@ -1,5 +1,5 @@
 import { expect, it } from "vitest";
-import { renderMarkdown } from "./markdown.js";
+import { renderMarkdown, replaceLinks } from "./markdown.js";
 
 const render = (markdown: string) =>
   renderMarkdown(markdown, {
@@ -18,6 +18,18 @@ it("leads from an error code to its explanation, but not inside a link or a head
 
 it("shows a link to a file without a page as text", () => {
   expect(render("[a *file*](unknown.ts)")).toBe("<p>a <em>file</em></p>\n");
+});
+
+it("replaces the links of a Markdown text, and leaves its images and its code as they are", () => {
+  const replace = (markdown: string) =>
+    replaceLinks(markdown, (href) => (href === "known.md" ? "/known.md" : undefined));
+  const kept = "![An image](image.svg)\n\n    code [0](1)\n\n`[a](b)`\n";
+  expect(replace(`See [the \`A\` guide](known.md) and [a *file*](unknown.ts).\n\n${kept}`)).toBe(
+    `See [the \`A\` guide](/known.md) and a *file*.\n\n${kept}`,
+  );
+  expect(replace("| a |\n|---|\n| [one](known.md), [two](unknown.ts) |\n")).toBe(
+    "| a |\n|---|\n| [one](/known.md), two |\n",
+  );
 });
 
 it("puts the sections of a guide below its title, if they are five or more", () => {

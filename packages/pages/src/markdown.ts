@@ -5,7 +5,7 @@ import javascript from "highlight.js/lib/languages/javascript";
 import json from "highlight.js/lib/languages/json";
 import python from "highlight.js/lib/languages/python";
 import typescript from "highlight.js/lib/languages/typescript";
-import { Marked, type Token, type Tokens } from "marked";
+import { Marked, marked, type Token, type Tokens } from "marked";
 import { html, type Markup, trusted } from "./html.js";
 
 /** The languages of code in the guides, by the name after the fence. */
@@ -37,7 +37,7 @@ export function renderMarkdown(markdown: string, targets: LinkTargets): Markup {
     return text;
   }
 
-  const marked = new Marked({
+  const renderer = new Marked({
     async: false,
     renderer: {
       link({ href, tokens }) {
@@ -65,7 +65,7 @@ export function renderMarkdown(markdown: string, targets: LinkTargets): Markup {
       },
     },
   });
-  const blocks = marked.lexer(markdown);
+  const blocks = renderer.lexer(markdown);
   const sections = blocks.filter((block): block is Tokens.Heading => block.type === "heading" && block.depth === 2);
 
   function contents(parser: InlineParser): Markup | undefined {
@@ -76,7 +76,19 @@ export function renderMarkdown(markdown: string, targets: LinkTargets): Markup {
     return html`<nav class="contents" aria-label="On this page"><h2>On this page</h2><ul>${links}</ul></nav>\n`;
   }
 
-  return trusted(marked.parser(blocks));
+  return trusted(renderer.parser(blocks));
+}
+
+/** Gives each link of a Markdown text its target. A link without one becomes its text. Images and code stay as they are. */
+export function replaceLinks(markdown: string, targetOf: LinkTargets["ofLink"]): string {
+  const links: Tokens.Link[] = [];
+  void marked.walkTokens(marked.lexer(markdown), (token) => {
+    if (token.type === "link") links.push(token as Tokens.Link);
+  });
+  return links.reduce((text, { raw, href, text: label }) => {
+    const target = targetOf(href);
+    return text.replaceAll(raw, () => (target === undefined ? label : `[${label}](${target})`));
+  }, markdown);
 }
 
 interface InlineParser {

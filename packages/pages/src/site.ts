@@ -1,7 +1,7 @@
 import { readdir, readFile, rm } from "node:fs/promises";
 import { writeCompressedFile } from "./compressed-file.js";
 import { type Page, renderPage } from "./frame.js";
-import { errorCodesOf, guidePage, imagesOf, readGuides } from "./guides.js";
+import { errorCodesOf, guidePage, imagesOf, readGuides, servedMarkdown } from "./guides.js";
 import { notFoundPage } from "./not-found-page.js";
 
 export interface Site {
@@ -25,7 +25,7 @@ export async function writeSite(folder: URL, { pages, guides: guideFolders, file
   const allPages = [...pages, ...guides.map((guide) => guidePage(guide, codes)), notFoundPage];
   const all: readonly NamedFile[] = [
     ...allPages.map((page): NamedFile => [pageFileName(page), renderPage(page)]),
-    ...guides.map(({ path, markdown }): NamedFile => [`${path.slice(1)}.md`, markdown]),
+    ...guides.map((guide): NamedFile => [`${guide.path.slice(1)}.md`, servedMarkdown(guide)]),
     ...guides.flatMap(imagesOf).map(([path, content]): NamedFile => [path.slice(1), content]),
     ...(await readAssets(new URL("../browser/", import.meta.url))),
     // The compiled scripts are in `dist`.

@@ -179,6 +179,22 @@ describe("programs find", () => {
     }
   });
 
+  it("no dead link in a guide as Markdown: each leads to a file of the services, or is absolute", async () => {
+    const guides = files.filter(([, path]) => path.endsWith(".md"));
+    expect(guides.length).toBeGreaterThan(5);
+    const served = new Set(files.map(([, path]) => path));
+    const dead: string[] = [];
+    for (const [service, path] of guides) {
+      const text = (await load(path, "GET", service)).bytes.toString();
+      const links = [...text.replaceAll(/^ *```.*?^ *```$/gms, "").matchAll(/\]\(([^)\s]+)\)/g)];
+      for (const [, link = ""] of links) {
+        const { origin, pathname } = new URL(link, `http://service${path}`);
+        if (origin === "http://service" && !served.has(pathname)) dead.push(`${path}: ${link}`);
+      }
+    }
+    expect(dead).toEqual([]);
+  });
+
   it.each([
     ["/robots.txt", "text/plain; charset=utf-8", /^User-agent: \*\nDisallow: \/v1\/\n/m],
     ["/docs", "text/html; charset=utf-8", /href="\/docs\/graphql\/quickstart"/],
