@@ -44,16 +44,49 @@ describe("the reference page lists the fields of", () => {
     ]);
   });
 
-  it("the rate limit", () => {
+  it("the rate limit, with the fields of its objects", () => {
     const rows = rowsBelow("Body of 200: <code>RateLimitStatus</code>");
+    const window = (name: string) =>
+      ["limit", "used", "remaining", "reset"].map((field) => [`${name}.${field}`, "integer, required"]);
     expect(rows.map(([field, type]) => [field, type])).toEqual([
       ["plan", "string, required"],
       ["minute", "object, required"],
+      ...window("minute"),
       ["day", "object, required"],
+      ...window("day"),
       ["bannedUntil", "integer or null, required"],
       ["key", "object, required"],
+      ["key.prefix", "string or null, required"],
+      ["key.name", "string or null, required"],
+      ["key.scope", "string, required"],
+      ["key.expiresAt", "string or null, date-time, required"],
       ["account", "object, required"],
+      ["account.name", "string, required"],
+      ["account.plan", "string, required"],
     ]);
+  });
+
+  it("the usage history, with the types of the items and the fields of each series", () => {
+    const rows = rowsBelow("Body of 200: <code>UsageHistory</code>");
+    const counts = (name: string) => [
+      [`series[].${name}`, "object, required"],
+      ...["admitted", "refused"].map((field) => [`series[].${name}.${field}`, "array of integer, required"]),
+    ];
+    expect(rows.map(([field, type]) => [field, type])).toEqual([
+      ["hours", "array of string, date-time, required"],
+      ["days", "array of string, date, required"],
+      ["series", "array of object, required"],
+      ["series[].key", "object or null, required"],
+      ...["id", "name", "prefix"].map((field) => [
+        `series[].key.${field}`,
+        `${field === "id" ? "string" : "string or null"}, required`,
+      ]),
+      ["series[].api", "string, required"],
+      ...counts("hours"),
+      ...counts("days"),
+    ]);
+    expect(rows[0]?.[2]).toMatch(/ 48 items\.$/);
+    expect(rows[2]?.[2]).toMatch(/ At most 42 items\.$/);
   });
 
   it("an error", () => {
@@ -77,6 +110,23 @@ it("the list of the operations names each one as its section does, and marks the
     const [, title = ""] = new RegExp(`<h2 id="${id}-title">(.*?)</h2>`).exec(page) ?? [];
     expect(name.startsWith(text(title)), id).toBe(true);
   }
+});
+
+it("every heading Example has an example below it, and each operation has one", () => {
+  const examples = [...page.matchAll(/<h3>Example<\/h3>\n<pre><code>(.*?)<\/code><\/pre>/gs)].map(([, text]) => text);
+  expect(examples).toHaveLength(5);
+  expect(page.split("<h3>Example</h3>")).toHaveLength(6);
+  for (const text of examples) expect(text).toMatch(/^[[{]\n.*[\]}]$/s);
+  const history = examples.find((text) => text?.includes("admitted")) ?? "";
+  // A list of numbers is one line.
+  expect(history).toMatch(/^ +&#34;admitted&#34;: \[(0, )+/m);
+});
+
+it("says that a key can read the usage history once a second, where that is a 429", () => {
+  const [, section = ""] = page.split('<section id="getUsageHistory"');
+  expect(section.split("</section>")[0]).toMatch(
+    /<td>429<\/td><td>.*RATE_LIMIT_EXCEEDED.*The key has already read the usage history in this second/,
+  );
 });
 
 it("every error code is a link to its explanation", () => {

@@ -6,7 +6,6 @@ export interface OpenApiDocument {
     /** Error responses of several operations, by status. */
     readonly responses: Readonly<Record<string, OpenApiResponse>>;
     readonly headers: Readonly<Record<string, { readonly description: string; readonly example: unknown }>>;
-    readonly examples: Readonly<Record<string, { readonly value: { readonly message: string } }>>;
   };
 }
 
@@ -58,6 +57,8 @@ export interface OpenApiSchema {
   readonly default?: unknown;
   readonly anyOf?: readonly OpenApiSchema[];
   readonly items?: OpenApiSchema;
+  readonly minItems?: bigint;
+  readonly maxItems?: bigint;
   readonly properties?: Readonly<Record<string, OpenApiSchema>>;
   readonly required?: readonly string[];
   readonly additionalProperties?: boolean;

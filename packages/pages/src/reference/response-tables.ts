@@ -21,31 +21,39 @@ export function responseTables(
   const own = headersOf(all).filter(({ name }) => !isCommon(name));
   return html`<h3>Status and code</h3>
 <table><thead><tr><th scope="col">Status</th><th scope="col">Code</th><th scope="col">Meaning</th></tr></thead><tbody>
-${all.flatMap((response) => statusRows(response, components.examples))}
+${all.flatMap(statusRows)}
 </tbody></table>
 ${success && bodyTable(`Body of ${success.status}`, success, components)}
 ${failure && bodyTable("Body of every other status", failure, components)}
 <h3>Headers</h3>
 <p>Besides the <a href="#common-headers">headers of every response</a>:</p>
 ${headerTable(own, components.headers, { withStatuses: true })}
-<h3>Example</h3>
-<pre><code>${success && exampleText(success.response)}</code></pre>`;
+${success && exampleBlock(success)}`;
+}
+
+/** Undefined for a response without an example. */
+function exampleBlock({ response }: StatusResponse): Markup | undefined {
+  const text = exampleText(response);
+  return text === ""
+    ? undefined
+    : html`<h3>Example</h3>
+<pre><code>${text}</code></pre>`;
 }
 
 function isFailure({ status }: StatusResponse): boolean {
   return Number(status) >= 400;
 }
 
-/** A row for each code of a failure, and one row for any other response. */
-function statusRows(statusResponse: StatusResponse, examples: Components["examples"]): readonly Markup[] {
+/** A row for each code of a failure, whose description has a paragraph for each code; and one row for any other response. */
+function statusRows(statusResponse: StatusResponse): readonly Markup[] {
   const { status, response } = statusResponse;
   if (!isFailure(statusResponse)) {
     return [html`<tr><td>${status}</td><td></td><td>${prose(response.description)}</td></tr>`];
   }
-  const codes = Object.keys(response.content?.["application/json"].examples ?? {});
-  return codes.map(
-    (code) =>
-      html`<tr><td>${status}</td><td><a href="/docs/errors#${code}"><code>${code}</code></a></td><td>${examples[code]?.value.message}</td></tr>`,
+  const paragraphs = [...response.description.matchAll(/^`([A-Z_]+)`: (.+)$/gm)];
+  return paragraphs.map(
+    ([, code = "", meaning = ""]) =>
+      html`<tr><td>${status}</td><td><a href="/docs/errors#${code}"><code>${code}</code></a></td><td>${prose(meaning)}</td></tr>`,
   );
 }
 
