@@ -33,6 +33,14 @@ const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
   IDEMPOTENCY_KEY_REUSED: ["createPet"],
 };
 
+/** What a code means in an operation that has another cause of it than its meaning says. */
+const ownMeanings: Partial<Record<string, Partial<Record<ProblemCode, string>>>> = {
+  getUsageHistory: {
+    RATE_LIMIT_EXCEEDED:
+      "The key has already read the usage history in this second, or the quota of this minute has too few units left for a request without a valid key; the Retry-After header says how many seconds to wait.",
+  },
+};
+
 it("info.description has a table of the plans with the values of core", () => {
   const table: string | undefined = info.description.match(/^\| plan (\|.*\n)+/m)?.[0];
   const plans = planNames.map((plan) => ({ plan, limits: plan === "enterprise" ? undefined : limitsOf({ plan }) }));
@@ -62,7 +70,9 @@ it.each(operations)("%s has exactly its codes, with their meanings", (operationI
     const examples = codesOfStatus.map((code) => [code, { $ref: `#/components/examples/${code}` }]);
     const { headers: _headers, ...response } = responses[status] ?? {};
     expect(response, status).toEqual({
-      description: codesOfStatus.map((code) => `\`${code}\`: ${problems[code].meaning}`).join("\n\n"),
+      description: codesOfStatus
+        .map((code) => `\`${code}\`: ${ownMeanings[operationId]?.[code] ?? problems[code].meaning}`)
+        .join("\n\n"),
       content: {
         "application/json": {
           schema: { $ref: "#/components/schemas/Error" },
