@@ -61,6 +61,13 @@ it("components.examples has the body of each error that an operation returns", (
   }
 });
 
+it("info.description names each path that is not below /v1", () => {
+  const outside = Object.entries(paths as OpenApi["paths"]).filter(([, { get }]) => get && "servers" in get);
+  expect(outside.map(([path]) => path)).toEqual(["/rate_limit", "/usage/history"]);
+  const [, addresses] = info.description.split("## Addresses");
+  for (const [path] of outside) expect(addresses).toContain(`\`${path}\``);
+});
+
 it.each(operations)("%s has exactly its codes, with their meanings", (operationId, responses) => {
   const returned = codes.filter((code) => operationsOfCode[code]?.includes(operationId) ?? true);
   const statuses = [...new Set(returned.map((code) => `${problems[code].status}`))].sort();
