@@ -23,7 +23,8 @@ await runProgram(async (stopped) => {
   // Both APIs answer `/`. REST comes first, so that `/` is the reference page.
   await runStore(storeConfig, [createRestApi, createGraphqlApi], async ({ core, service, output }) => {
     if (warning !== undefined) printError(warning);
-    output.print(welcome(service.url, directory, await createDemoAccount(core, config.isTestStore ? "test" : "live")));
+    const mode = config.isTestStore ? "test" : "live";
+    output.print(welcome(service.url, directory, mode, await createDemoAccount(core, mode)));
     const lost = await Promise.race([stopped, postgres.lost]);
     if (lost instanceof Error) throw lost;
     output.print("Stopping ...\n");

@@ -14,8 +14,11 @@ export async function createDemoAccount({ accounts, keys }: Core, mode: KeyMode)
   return key;
 }
 
-/** The text for the person who started the store: its address, and lines that work when pasted. */
-export function welcome(url: string, directory: string, demoKey: string | undefined): string {
+/**
+ * The text for the person who started the store: its address, and lines that work when pasted. `mode` is the mode of the keys
+ * of the demo account.
+ */
+export function welcome(url: string, directory: string, mode: KeyMode, demoKey: string | undefined): string {
   const addresses = `
 The pet store is ready at ${url}/v1, and for GraphQL at ${url}/graphql
 Read and try both at ${url}/
@@ -25,7 +28,7 @@ Its data is in ${directory}
     return `${addresses}
 The key of the demo account was shown at the first start. For another one:
 
-  node tools/admin/bin/petstore.mjs key issue ${demoAccountName}
+  node tools/admin/bin/petstore.mjs key issue ${demoAccountName}${mode === "test" ? " --test" : ""}
 `;
   }
   return `${addresses}
