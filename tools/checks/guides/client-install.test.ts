@@ -17,7 +17,8 @@ const tsc = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript/pac
 const tsc5 = fileURLToPath(new URL("bin/tsc", import.meta.resolve("typescript-5/package.json")));
 const bottleneck = fileURLToPath(new URL("packages/client/node_modules/bottleneck", repository));
 
-const installation = "curl -LO http://127.0.0.1:3000/petstore-client.tgz && npm i ./petstore-client.tgz";
+// biome-ignore lint/suspicious/noTemplateCurlyInString: the shell replaces it.
+const installation = 'curl -LO "${BASE_URL%/v1}/petstore-client.tgz" && npm i ./petstore-client.tgz';
 
 const compilerOptions = {
   target: "es2023",
@@ -51,7 +52,7 @@ beforeAll(async () => {
   await writeFile(join(project.path, "package.json"), '{ "type": "module", "private": true }');
   // The one dependency of the client comes from the workspace, so that the test needs no registry.
   await run("npm", "install", "--ignore-scripts", bottleneck);
-  await run("sh", "-euc", installation.replace("http://127.0.0.1:3000", store.origin));
+  await run("sh", "-euc", installation);
   await compile(".", tsc, {});
 });
 
@@ -61,6 +62,12 @@ it.each(["packages/client/README.md", "services/rest/docs/quickstart.md"])(
     expect(await readFile(new URL(path, repository), "utf8")).toContain(`\n    ${installation}\n`);
   },
 );
+
+it("the README in the package links to no file, because the files are not in the package", async () => {
+  const readme = await readFile(join(project.path, "node_modules/@petstore/client/README.md"), "utf8");
+  const links = [...readme.matchAll(/\]\(([^)\s]+)\)/g)].map(([, link = ""]) => link);
+  expect(links.filter((link) => !/^(https:|#)/.test(link))).toEqual([]);
+});
 
 const rex = /^{"id":"\d+","name":"Rex","categoryId":"9007199254740993","status":"available"}\n?$/;
 
@@ -156,6 +163,7 @@ async function run(command: string, ...words: readonly string[]): Promise<string
     // biome-ignore lint/style/noProcessEnv: the programs of this machine.
     PATH: process.env.PATH,
     HOME: project.path,
+    BASE_URL: `${store.origin}/v1`,
     npm_config_cache: join(project.path, "npm-cache"),
     npm_config_offline: "true",
     // Copies the folder of Bottleneck, as an installation from the registry does.

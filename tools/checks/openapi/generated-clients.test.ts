@@ -31,13 +31,22 @@ it("openapi-typescript reads OpenAPI 3.1, and openapi-fetch keeps every digit as
   expect(examples.map(([, name]) => name)).toEqual(["generate.ts", "client.ts"]);
   for (const [, name = "", code = ""] of examples) {
     // `typescript` is version 7 here, which cannot write code.
-    const own = code.replaceAll("http://127.0.0.1:3000", origin).replace('"typescript"', '"typescript-5"');
-    await writeFile(join(project.path, name), own);
+    await writeFile(join(project.path, name), code.replace('"typescript"', '"typescript-5"'));
   }
   await project.run("generate.ts", key, ["--import", useTypescript5]);
   await project.check("client.ts", "generate.ts");
   expect(await project.run("client.ts", key)).toMatch(/^201 true\n\d+\n$/);
   expect(await storedCategories(key)).toEqual([exact]);
+});
+
+it("the quickstart installs each package that its TypeScript programs import, and tsx, which runs them", async () => {
+  const [, section = ""] = (await readFile(restQuickstart, "utf8")).split("## Generated clients");
+  const installed = [...section.matchAll(/^ {4}npm i (.+)$/gm)].flatMap(([, packages = ""]) => packages.split(" "));
+  const imported = [...section.matchAll(/^import .* from "([\w@-][^":]*)";$/gm)].map(([, name = ""]) => name);
+  const programs = [...section.matchAll(/npx (\w+)/g)].map(([, name = ""]) => name);
+  expect(imported).toContain("lossless-json");
+  expect(programs).toContain("tsx");
+  for (const name of [...imported, ...programs]) expect(installed.map(withoutVersion), name).toContain(name);
 });
 
 it("openapi-typescript-codegen reads OpenAPI 3.0, and its plain client rounds an int64 above 2^53", async () => {
@@ -78,6 +87,10 @@ it("openapi-typescript-codegen with a request function of one's own keeps every 
   expect(await project.run("program.ts", key)).toBe(`Ina ${exact}\n`);
 });
 
+function withoutVersion(installed: string): string {
+  return installed.replace(/(?<=.)@\d+$/, "");
+}
+
 /** A project with the packages of the generators. Its programs are TypeScript. */
 async function openProject() {
   const directory = await openTemporaryDirectory();
@@ -103,7 +116,7 @@ async function openProject() {
       const built = pathOf(`${name}.mjs`);
       await build.write({ file: built, format: "esm" });
       // biome-ignore lint/style/noProcessEnv: the environment of this machine.
-      const env = { ...process.env, API_KEY: key };
+      const env = { ...process.env, API_KEY: key, BASE_URL: `${origin}/v1` };
       return (await execute(process.execPath, [...nodeOptions, built], { cwd: directory.path, env })).stdout;
     },
   };
