@@ -14,13 +14,19 @@ export interface RedisCluster extends AsyncDisposable {
    * master when every node knows it.
    */
   failover(master: RedisServer, by?: "command" | "kill"): Promise<RedisServer>;
+  /** Moves the slot of a key, with all its keys, to another master. Resolves when every node knows it. */
+  moveSlot(key: string, target: RedisServer): Promise<void>;
 }
 
 const masterCount = 3;
+const keysPerStep = 100;
+const migrateTimeoutMs = 5_000;
 const settings = {
   "cluster-enabled": "yes",
   // A node that is silent this long counts as failed. A replica takes over about a second later.
   "cluster-node-timeout": "1000",
+  // The other masters continue when one has failed, as the operations guide asks.
+  "cluster-require-full-coverage": "no",
   // A replica may always take over.
   "cluster-replica-validity-factor": "0",
   "repl-diskless-sync": "yes",
@@ -46,17 +52,18 @@ async function openNode(): Promise<RedisServer> {
 }
 
 function clusterOf(nodes: readonly RedisServer[]): Omit<RedisCluster, keyof AsyncDisposable> {
+  const masterOf: RedisCluster["masterOf"] = (key) => {
+    // The other nodes answer MOVED, and so does the replica.
+    const hasKey = (node: RedisServer) =>
+      node.command("EXISTS", key).then(
+        () => true,
+        () => false,
+      );
+    return find(nodes, hasKey);
+  };
   return {
     nodes,
-    masterOf(key) {
-      // The other nodes answer MOVED, and so does the replica.
-      const hasKey = (node: RedisServer) =>
-        node.command("EXISTS", key).then(
-          () => true,
-          () => false,
-        );
-      return find(nodes, hasKey);
-    },
+    masterOf,
     async failover(master, by = "command") {
       const replica = await find(nodes, async (node) => (await masterPortOf(node)) === master.port);
       await settle(nodes);
@@ -64,6 +71,23 @@ function clusterOf(nodes: readonly RedisServer[]): Omit<RedisCluster, keyof Asyn
       await until("the replica is a master", async () => (await masterPortOf(replica)) === undefined);
       await settle(nodes);
       return replica;
+    },
+    async moveSlot(key, target) {
+      const source = await masterOf(key);
+      const slot = Number(await source.command("CLUSTER", "KEYSLOT", key));
+      const [sourceId, targetId] = (await Promise.all(
+        [source, target].map((node) => node.command("CLUSTER", "MYID")),
+      )) as [string, string];
+      await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", sourceId);
+      await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", targetId);
+      for (;;) {
+        const keys = (await source.command("CLUSTER", "GETKEYSINSLOT", slot, keysPerStep)) as readonly string[];
+        if (keys.length === 0) break;
+        await source.command("MIGRATE", loopback, target.port, "", 0, migrateTimeoutMs, "KEYS", ...keys);
+      }
+      // The new owner first: if the old one gave the slot away before, nobody would have it.
+      for (const node of [target, source]) await node.command("CLUSTER", "SETSLOT", slot, "NODE", targetId);
+      await settle(nodes);
     },
   };
 }
