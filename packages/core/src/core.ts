@@ -22,6 +22,7 @@ import { createKeptPages, type KeptPagesStats } from "./pets/pages/kept-pages.js
 import { createPetPages, type PetPage } from "./pets/pages/pet-pages.js";
 import { openSettledIds, type SettleStats } from "./pets/pages/settled-ids.js";
 import type { QuotaMode } from "./quota/decision.js";
+import type { ShardState } from "./quota/engines/fallback/breakers.js";
 import { openQuotas } from "./quota/open-quota.js";
 import { type Limits, limitsOf } from "./quota/plan.js";
 import type { Quota } from "./quota/quota.js";
@@ -49,7 +50,8 @@ export interface Core extends AsyncDisposable {
     readonly keyCache: KeyCacheUse;
     /** Keys that end within 14 days and were used within 7. All instances count the same keys. */
     readonly endingKeys: number;
-    readonly quotaOutages: number;
+    /** The servers that count: one, or the masters of a Redis Cluster. None without a Redis. */
+    readonly quotaShards: readonly ShardState[];
     readonly keptPages: KeptPagesStats;
     readonly settledIds: SettleStats;
     /** Pages that lack a cursor, because an insert stayed open for too long. */
@@ -62,7 +64,10 @@ export interface Core extends AsyncDisposable {
 
 export interface Health {
   readonly isDatabaseReachable: boolean;
+  /** `fallback` if this instance decides alone about any account. */
   readonly quotaMode: QuotaMode;
+  /** The names of the shards of a Redis Cluster whose accounts have this mode. */
+  readonly lostShards: readonly string[];
   /** The migrations of a newer release that the database has. */
   readonly unknownMigrations: readonly string[];
 }
@@ -167,6 +172,7 @@ export async function openCore(
     health: () => ({
       isDatabaseReachable: reachability.isReachable(),
       quotaMode: quotas.mode(),
+      lostShards: quotas.shards().flatMap(({ name, isShared }) => (isShared || name === undefined ? [] : [name])),
       unknownMigrations: reachability.unknownMigrations(),
     }),
     stats: () => ({
@@ -174,7 +180,7 @@ export async function openCore(
       databasePoolSize: config.database.poolSize,
       keyCache: authenticator.cache(),
       endingKeys: endingKeys.count(),
-      quotaOutages: quotas.outages(),
+      quotaShards: quotas.shards(),
       keptPages: keptPages.stats(),
       settledIds: settledIds.stats(),
       shortenedPages: petPages.shortened(),

@@ -1,3 +1,5 @@
+import { describeWithRedis, shared } from "@petstore/harness";
+import { openRedisCluster } from "@petstore/harness/redis";
 import { expect, it } from "vitest";
 import { openTestStore } from "./test-store.js";
 
@@ -35,4 +37,29 @@ it("with the setting deny, answers 503 with Retry-After to a valid key, and 401 
   });
   const withoutKey = await store.call("GET", "/v1/pets");
   expect(withoutKey).toMatchObject({ status: 401, rateLimit: { limit: 300, remaining: 299 } });
+});
+
+describeWithRedis("while a master of a Redis Cluster is unavailable", async () => {
+  const cluster = await shared(openRedisCluster());
+  const REDIS_URL = cluster.nodes.map(({ url }) => url).join();
+
+  it("is degraded and ready, and names the shard by its lowest slot, also in the metrics and in the log", async () => {
+    await using store = await openTestStore({ REDIS_URL, REDIS_COMMAND_TIMEOUT_MS: "5000", METRICS_PORT: "0" });
+    expect(await store.readiness()).toEqual({ status: "ready" });
+    await cluster.nodes[1]?.kill();
+    const degraded = { status: "degraded", degraded: ["redis shard 5461"] };
+    await expect.poll(() => store.readiness(), { timeout: 30_000 }).toEqual(degraded);
+    expect(await store.call("GET", "/readyz")).toMatchObject({ status: 200, text: '{"status":"degraded"}' });
+    expect(Object.fromEntries(await store.scrape())).toMatchObject({
+      'petstore_quota_mode{mode="fallback"}': 1,
+      'petstore_quota_shard_fallback{shard="0"}': 0,
+      'petstore_quota_shard_fallback{shard="5461"}': 1,
+      'petstore_quota_shard_fallback{shard="10923"}': 0,
+      'petstore_quota_outages_total{shard="0"}': 0,
+      'petstore_quota_outages_total{shard="5461"}': 1,
+    });
+    expect(store.logged.filter((line) => line.includes("Redis is unavailable"))).toEqual([
+      expect.stringContaining('"shard":"5461"'),
+    ]);
+  });
 });

@@ -49,6 +49,8 @@ export interface OperatorResponse {
   readonly more?: boolean | undefined;
 }
 
+export const quotaModes: readonly QuotaMode[] = ["local", "shared", "fallback"];
+
 /** Releases up to 1.1 do not report the age. */
 export type ReportedBan = Omit<Ban, "sinceMs"> & Partial<Pick<Ban, "sinceMs">>;
 
@@ -100,7 +102,7 @@ const changeEventSchema: z.ZodType<ChangeEvent> = z.discriminatedUnion("kind", [
 const responseSchema: z.ZodType<OperatorResponse> = z.object({
   question: name,
   instance: name,
-  mode: z.enum(["local", "shared", "fallback"]),
+  mode: z.enum(quotaModes),
   usage: z.object({ nowMs: whole, minute: windowState, day: windowState }).optional(),
   penalties: z.array(penalty).optional(),
   bans: z.array(reportedBan).optional(),

@@ -12,6 +12,7 @@ import {
   maxPenalties,
   type OperatorRequest,
   type OperatorResponse,
+  quotaModes,
   readChangeEvent,
   responseChannel,
   subscriberName,
@@ -67,20 +68,22 @@ export function subscribeToChanges(deps: SubscribeDeps): Session {
       quotas.accounts.usage(request),
       orUndefined(quotas.accounts.penalties({ ...request, keys })),
     ]);
-    return { usage, penalties };
+    return { mode: quotas.mode(request.account), usage, penalties };
   }
 
-  /** At least one part, even without a ban. */
+  /** In an outage of one shard of a Redis Cluster, the others still have their bans. The last part is empty. */
   async function partsOfBans(): Promise<Partial<OperatorResponse>[]> {
-    const mode = quotas.mode();
     const bans = await orUndefined(quotas.accounts.bans());
-    if (bans === undefined) return [{ mode, failed: true }];
-    const parts = Math.max(1, Math.ceil(bans.length / maxPenalties));
-    return Array.from({ length: parts }, (_, part) => ({
-      mode,
-      bans: bans.slice(part * maxPenalties, (part + 1) * maxPenalties),
-      more: part < parts - 1,
-    }));
+    if (bans === undefined) return [{ failed: true }];
+    const parts = quotaModes.flatMap((mode) => {
+      const ofMode = bans.filter(({ account }) => quotas.mode(account) === mode);
+      return Array.from({ length: Math.ceil(ofMode.length / maxPenalties) }, (_, part) => ({
+        mode,
+        bans: ofMode.slice(part * maxPenalties, (part + 1) * maxPenalties),
+        more: true,
+      }));
+    });
+    return [...parts, { bans: [] }];
   }
 
   /** The operator learns that they are unknown. */

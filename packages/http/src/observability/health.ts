@@ -30,11 +30,14 @@ export function createHealthCheck(
  */
 function readiness(health: Health, overload: OverloadReason | undefined): [status: number, report: HealthReport] {
   if (!health.isDatabaseReachable) return [503, { status: "not ready", missing: ["database"] }];
-  const degraded = [
-    ...(health.quotaMode === "fallback" ? ["redis"] : []),
-    ...(overload ? [`${overload} overload`] : []),
-  ];
+  const degraded = [...unavailableRedis(health), ...(overload ? [`${overload} overload`] : [])];
   const { unknownMigrations } = health;
   const schema = unknownMigrations.length > 0 ? { unknownMigrations } : {};
   return [200, degraded.length > 0 ? { status: "degraded", degraded, ...schema } : { status: "ready", ...schema }];
+}
+
+/** In a Redis Cluster, the shards that are unavailable. */
+function unavailableRedis({ quotaMode, lostShards }: Health): string[] {
+  if (quotaMode !== "fallback") return [];
+  return lostShards.length > 0 ? lostShards.map((shard) => `redis shard ${shard}`) : ["redis"];
 }

@@ -89,6 +89,8 @@ function measureDatabaseCalls(registry: Registry): () => void {
   return () => void databaseCalls.unsubscribe(listeners);
 }
 
+type QuotaShard = ReturnType<Core["stats"]>["quotaShards"][number];
+
 /** One number, or one for each value of the label. */
 type Values = number | Readonly<Record<string, number>>;
 
@@ -136,8 +138,22 @@ function registerStateMetrics({ core, registry, droppedLogLines }: MetricsDeps):
   );
   const bans = () => core.stats().bansBegun;
   add(Counter, "petstore_quota_bans_total", "Bans of API keys that this instance has begun.", bans);
-  const outages = () => core.stats().quotaOutages;
-  add(Counter, "petstore_quota_outages_total", "How often Redis became unavailable: the breaker opened.", outages);
+  const lost =
+    "1 while this instance decides alone about the accounts of a shard of a Redis Cluster, by its lowest slot.";
+  const byShard = (read: (shard: QuotaShard) => number) => {
+    const values: Record<string, number> = {};
+    for (const shard of core.stats().quotaShards) if (shard.name !== undefined) values[shard.name] = read(shard);
+    return values;
+  };
+  add(Gauge, "petstore_quota_shard_fallback", lost, () => byShard(({ isShared }) => Number(!isShared)), "shard");
+  const outages = () => {
+    const { quotaShards } = core.stats();
+    const isCluster = quotaShards.some(({ name }) => name !== undefined);
+    if (isCluster) return byShard((shard) => shard.outages);
+    return quotaShards.reduce((sum, shard) => sum + shard.outages, 0);
+  };
+  const outagesHelp = "How often Redis became unavailable: the breaker opened. In a Redis Cluster by shard.";
+  add(Counter, "petstore_quota_outages_total", outagesHelp, outages, "shard");
   add(
     Counter,
     "petstore_key_lookups_total",

@@ -1,7 +1,10 @@
+/** Connects to a Redis, to a Redis Cluster, or to the primary that Sentinel names. */
 import { once } from "node:events";
 import { Cluster, type ClusterOptions, Redis, type RedisOptions } from "ioredis";
+import { connectMasters, watchClusterShards } from "./cluster-shards.js";
 import { openBehindSentinel, type SentinelLogin } from "./redis-behind-sentinel.js";
 import { readSentinelUrl } from "./sentinel-url.js";
+import type { Shard, Shards } from "./shards.js";
 
 export interface RedisConfig extends SentinelLogin {
   /** One URL, or the URLs of several nodes of a cluster. `.env.example` describes the forms. */
@@ -13,11 +16,7 @@ export interface RedisConfig extends SentinelLogin {
 
 export interface RedisConnection extends Disposable {
   readonly redis: Redis | Cluster;
-  onLoss(listener: () => void): void;
-  /** Why the last attempt to connect failed, such as a refused password. `undefined` after a successful attempt. */
-  connectError(): Error | undefined;
-  /** Replaces the connection by a new one. Calls that wait for a reply fail. */
-  reconnect(): void;
+  readonly shards: Shards;
 }
 
 const connectionTimeoutMs = 1_000;
@@ -25,38 +24,40 @@ const stuckAfterMs = 100;
 
 /** Resolves when the connection is ready or its first attempt has failed. ioredis continues to try. */
 export async function openRedis(config: RedisConfig): Promise<RedisConnection> {
-  const listeners: (() => void)[] = [];
   const { redis, disconnect } = open(config);
-  redis.on("close", onLoss);
-  redis.on("+node", (node: Redis) => node.on("close", onLoss));
-  // Each failed attempt emits an error. The breaker logs the outage and its cause, once.
-  let connectError: Error | undefined;
-  redis.on("error", (error: Error & { readonly lastNodeError?: Error }) => {
-    // The error of a cluster only says that no node could be used.
-    connectError = error.lastNodeError ?? error;
-  });
-  redis.on("ready", () => {
-    connectError = undefined;
-  });
+  const shards = redis instanceof Cluster ? watchClusterShards(redis) : singleServer(redis);
   await once(redis, "ready", { signal: AbortSignal.timeout(connectionTimeoutMs) }).catch(() => {});
   if (redis instanceof Cluster) {
     redis.on("ready", () => connectMasters(redis));
     if (redis.status === "ready") await connectMasters(redis);
   }
+  return { redis, shards, [Symbol.dispose]: disconnect };
+}
 
-  function onLoss(): void {
-    for (const listener of listeners) listener();
-  }
-
-  return {
-    redis,
-    onLoss: (listener) => void listeners.push(listener),
+/** The one server that ioredis is connected to, which may change behind Sentinel. */
+function singleServer(redis: Redis): Shards {
+  // Each failed attempt emits an error. The breaker logs the outage and its cause, once.
+  let connectError: Error | undefined;
+  redis.on("error", (error: Error) => {
+    connectError = error;
+  });
+  redis.on("ready", () => {
+    connectError = undefined;
+  });
+  const shard: Shard = {
+    name: () => undefined,
+    address: () => undefined,
+    // ioredis reports a broken connection as ready until its `close` event, but refuses commands.
+    isReady: () => redis.status === "ready" && redis.stream.writable,
+    onLoss: (listener) => void redis.on("close", listener),
     connectError: () => connectError,
+    connect() {},
     reconnect() {
       if (redis.status === "ready") redis.disconnect(true);
     },
-    [Symbol.dispose]: disconnect,
+    accountToProbe: (account = "") => account,
   };
+  return { slotCount: 1, slotOf: () => 0, shardOf: () => shard, all: () => [shard], onMove() {} };
 }
 
 function open(config: RedisConfig): { readonly redis: Redis | Cluster; disconnect(): void } {
@@ -85,12 +86,6 @@ function openCluster(urls: readonly string[]): Cluster {
     setTimeout(() => redis.status === "disconnecting" && redis.disconnect(true), stuckAfterMs).unref();
   });
   return redis;
-}
-
-/** ioredis connects to a node on the first call to that node, and fails further calls until it is connected. */
-async function connectMasters(cluster: Cluster): Promise<void> {
-  const masters = cluster.nodes("master").filter(({ status }) => status === "wait");
-  await Promise.allSettled(masters.map((master) => master.connect()));
 }
 
 /** The defaults retry, queue and resend: a request would hang while Redis is unavailable, or be counted twice. */

@@ -113,7 +113,8 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
       });
     },
     async bans() {
-      const servers = redis instanceof Cluster ? redis.nodes("master") : [redis];
+      // The others have an outage.
+      const servers = redis instanceof Cluster ? redis.nodes("master").filter(isConnected) : [redis];
       const found = await traceDatabaseCall("redis", "list bans", () => Promise.all(servers.map(bansOn)));
       return found.flat();
     },
@@ -127,8 +128,6 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
 
   /** SCAN returns every key that is there from its start to its end, some of them twice. */
   async function bansOn(server: Redis): Promise<Ban[]> {
-    // A node of a cluster in this state has no connection yet.
-    if (server.status === "wait") await server.connect();
     const banned = new Map<string, Ban>();
     let cursor = "0";
     do {
@@ -146,6 +145,10 @@ export function createRedisQuota(options: RedisQuotaOptions): RedisQuota {
     } while (cursor !== "0");
     return [...banned.values()];
   }
+}
+
+function isConnected({ status }: Redis): boolean {
+  return status === "ready";
 }
 
 function keysOf(account: string, apiKey: string | undefined): string[] {

@@ -20,8 +20,14 @@ const banned: Decision = {
 
 describeQuota("fallback", (banPolicy) =>
   openAtVirtualTime(({ now }) => {
-    const counts = createLastKnownCounts({ now, banPolicy, instances: 1, drawLot: () => 0 });
-    counts.beginOutage();
+    const outage = { beganMs: now() };
+    const counts = createLastKnownCounts({
+      now,
+      banPolicy,
+      instances: 1,
+      drawLot: () => 0,
+      lastOutageOf: () => outage,
+    });
     return {
       ...counts,
       reserve: async (reservation) => counts.decide(reservation),
@@ -257,11 +263,23 @@ interface Given {
   readonly drawLot?: DrawLot;
 }
 
+interface CountsInOutages extends LastKnownCounts {
+  /** Begins an outage of every account. */
+  beginOutage(): void;
+}
+
 /** The counts of one instance in its first outage. The test sets its clock. */
 function openInOutage(given: Given) {
   const { known, instances = 2, banPolicy = defaultBanPolicy, startMs = noon, drawLot = () => 0 } = given;
   const clock = { nowMs: startMs };
-  const counts = createLastKnownCounts({ now: () => clock.nowMs, banPolicy, instances, drawLot });
+  let outage = { beganMs: 0 };
+  const now = () => clock.nowMs;
+  const counts: CountsInOutages = {
+    ...createLastKnownCounts({ now, banPolicy, instances, drawLot, lastOutageOf: () => outage }),
+    beginOutage() {
+      outage = { beganMs: now() };
+    },
+  };
   if (known !== undefined) counts.observe(shop, known);
   counts.beginOutage();
   return { counts, clock };
@@ -311,12 +329,12 @@ function grants(counts: LastKnownCounts, reservation = shop): number {
   return decided.filter((outcome) => outcome === "admitted").length;
 }
 
-function loseReport(counts: LastKnownCounts): void {
+function loseReport(counts: CountsInOutages): void {
   counts.takeReport("shop");
   counts.beginOutage();
 }
 
-function refuseReport(counts: LastKnownCounts): void {
+function refuseReport(counts: CountsInOutages): void {
   const report = counts.takeReport("shop");
   counts.beginOutage();
   if (report !== undefined) counts.oweAgain("shop", report);

@@ -4,7 +4,7 @@ import { type FaultProxy, openFaultProxy } from "@petstore/harness/network";
 import { openRedisServer, type RedisServer } from "@petstore/harness/redis";
 import { Redis } from "ioredis";
 import { expect, it } from "vitest";
-import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
+import { createBreakers } from "../../../src/quota/engines/fallback/breakers.js";
 import { openRedis, type RedisConnection } from "../../../src/quota/engines/redis-connection.js";
 import { silentLog } from "../../logs.js";
 import { admitAll, messages, newAccount, openQuotasOnRedis } from "./quotas-on-redis.js";
@@ -182,18 +182,17 @@ describeWithRedis("the quota when Redis", async () => {
     ] as const) {
       using connection = await openRedis({ urls: [server.url], isCluster: false, decisionTimeoutMs: 0 });
       await expect.poll(() => connection.redis.status).toBe("ready");
-      using breaker = createBreaker({
-        connection,
+      using breakers = createBreakers({
+        shards: connection.shards,
         probe: async () => {},
         deadlineMs: 30_000,
-        onOpen() {},
         log: silentLog,
       });
-      const failed = breaker.run("one", () => fail(connection.redis));
-      const inFlight = breaker.run("two", () => connection.redis.blpop("never", 0.1));
+      const failed = breakers.run("one", () => fail(connection.redis));
+      const inFlight = breakers.run("two", () => connection.redis.blpop("never", 0.1));
       await expect(failed).rejects.toThrow(/OOM|no reply/);
       await expect(inFlight).rejects.toThrow(reason);
-      expect(breaker.outages()).toBe(1);
+      expect(breakers.states()).toMatchObject([{ outages: 1 }]);
     }
   });
 

@@ -27,6 +27,8 @@ describe("instances that share an account during outages of Redis", () => {
     { faults: ["lose data"], instances: 3, maxFaults: 2 },
     { faults: ["two primaries"], instances: 2, maxFaults: 1 },
     { faults: ["two primaries"], instances: 3, maxFaults: 1 },
+    { faults: ["move", "move before refusal", "other shard lost", "no reply"], instances: 2, maxFaults: 5 },
+    { faults: ["move", "other shard lost", "kill"], instances: 3, maxFaults: 5 },
   ])("grant at most the bound of the operations guide, and count each unit once: %j", async (outages) => {
     const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: "max" });
     const promise = fc.asyncProperty(choices, async (chosen) => {

@@ -4,15 +4,16 @@
  */
 import { EventEmitter, once } from "node:events";
 import { setImmediate as nextTick } from "node:timers/promises";
-import { type Redis, ReplyError } from "ioredis";
+import { ReplyError } from "ioredis";
 import { vi } from "vitest";
 import { defaultBanPolicy } from "../../../src/quota/ban-policy.js";
 import type { Admitted, Decision } from "../../../src/quota/decision.js";
 import type { AccountCounts, WindowCounts } from "../../../src/quota/engines/account-counts.js";
-import { createBreaker } from "../../../src/quota/engines/fallback/breaker.js";
+import { createBreakers } from "../../../src/quota/engines/fallback/breakers.js";
 import { createFallbackQuota } from "../../../src/quota/engines/fallback/fallback-quota.js";
 import { createLastKnownCounts } from "../../../src/quota/engines/fallback/last-known-counts.js";
 import { createLocalQuota, type LocalQuota } from "../../../src/quota/engines/local-quota.js";
+import type { Shard } from "../../../src/quota/engines/shards.js";
 import { minuteMs, type UsedUnits, type Windows } from "../../../src/quota/window.js";
 import { silentLog } from "../../logs.js";
 import { noon } from "../caller.js";
@@ -27,7 +28,16 @@ export type Fault =
   /** A call gets no reply, because Redis pauses or the connection breaks. Redis executes the call later or never. */
   | "no reply"
   /** A replica that may lack units becomes the primary. The old primary counts for each instance that has not left it. */
-  | "two primaries";
+  | "two primaries"
+  /**
+   * The slot of the account moves to the other shard of a cluster, with its data. An instance learns it later. Until then, the
+   * nodes redirect its calls.
+   */
+  | "move"
+  /** Redis refuses a call with an error reply. Before the reply, the slot moves, and the instance learns it. */
+  | "move before refusal"
+  /** An instance loses its connection to the shard that does not have the account, to which the slot may then move. */
+  | "other shard lost";
 
 export interface Outages {
   /** The number of instances is also the limit of the minute. The limit of the day is twice this number. */
@@ -81,27 +91,25 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
   let nowMs = noon;
   const now = () => nowMs;
   let primary = createLocalQuota({ now });
+  /** The shard that has the slot of the account. */
+  let owner: ShardName = "one";
   let faultsLeft = maxFaults;
   let callsInOutages = 0;
   const instances = Array.from({ length: size }, () => openInstance(primary));
 
   function openInstance(redis: LocalQuota) {
-    const connection = new EventEmitter();
-    // A lot is never drawn: the share of each instance is one unit at least.
-    const drawLot = () => 0;
-    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size, drawLot });
-    const breaker = createBreaker({
-      connection: {
-        redis: { status: "ready", stream: { writable: true } } as Redis,
-        onLoss: (listener) => void connection.on("loss", listener),
-        connectError: () => undefined,
-        reconnect() {},
-      },
-      probe: () => once(connection, "probed"),
+    const shards = openShards();
+    const breakers = createBreakers({
+      shards,
+      probe: (name) => once(shards.connections, `${name} probed`),
       deadlineMs: 2 ** 31 - 1,
-      onOpen: counts.beginOutage,
+      now,
       log: silentLog,
     });
+    const { lastOutageOf } = breakers;
+    // A lot is never drawn: the share of each instance is one unit at least.
+    const drawLot = () => 0;
+    const counts = createLastKnownCounts({ now, banPolicy: defaultBanPolicy, instances: size, drawLot, lastOutageOf });
     const requests: Request[] = [];
     /** The fault of the next call. */
     let fault: Fault | undefined;
@@ -109,15 +117,19 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
       redisQuota: {
         ...createLocalQuota({ now }),
         async decide({ cost }, { report, receipt }) {
-          if (!breaker.canCall()) callsInOutages += 1;
-          if (fault === "read-only") throw new ReplyError("READONLY");
+          if (!breakers.canCall(reservation.account)) callsInOutages += 1;
+          if (fault === "move before refusal") {
+            move();
+            shards.follow(owner);
+          }
+          if (fault === "read-only" || fault === "move before refusal") throw new ReplyError("READONLY");
           const call: Call = { report, cost, receipt };
           Object.assign(requests.at(-1) ?? {}, { call });
           if (fault === "no reply") throw new Error(fault);
           return [execute(call, instance.redis)];
         },
       },
-      breaker,
+      breakers,
       counts,
       failureMode: "local",
     });
@@ -125,9 +137,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
     const instance = {
       /** The Redis that it is connected to. */
       redis,
-      connection,
-      breaker,
+      shards,
       requests,
+      canCall: () => breakers.canCall(reservation.account),
+      isOpen: (name: string) => breakers.states().some((state) => state.name === name && !state.isShared),
       async receive(nextFault?: Fault) {
         const request: Request = {};
         requests.push(request);
@@ -148,7 +161,10 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
         );
         return admissions.findLast((admission) => !extended.includes(admission));
       },
-      /** The call that Redis may still execute. There is one at most, because the breaker is open until it is executed or lost. */
+      /**
+       * The call that Redis may still execute. There is one at most, because the breaker is open until it is executed or lost, and
+       * a move of the slot ends it.
+       */
       late: () => requests.find(({ call }) => call && !call.executed && !call.isLost)?.call,
     };
     return instance;
@@ -180,15 +196,21 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
           () => lose(late),
         );
       if (instance.redis !== primary) steps.push(() => reconnect(instance));
-      if (instance.breaker.canCall()) {
+      if (instance.shards.current() !== owner && late === undefined) steps.push(() => instance.shards.follow(owner));
+      addFault("other shard lost", () => instance.shards.lose(instance.shards.other()));
+      const other = instance.shards.other();
+      if (instance.isOpen(other)) steps.push(() => answerProbe(instance, other));
+      if (instance.canCall()) {
         addFault("read-only", () => instance.receive("read-only"));
         addFault("no reply", () => instance.receive("no reply"));
+        addFault("move before refusal", () => instance.receive("move before refusal"));
         if (extensible !== undefined) {
           addFault("read-only", () => instance.extend(extensible, "read-only"));
           addFault("no reply", () => instance.extend(extensible, "no reply"));
         }
       } else if (late === undefined) steps.push(() => answerProbe(instance));
     }
+    addFault("move", move);
     addFault("kill", () => instances.forEach(reconnect));
     addFault("two primaries", promote);
     addFault("lose data", (choice) => {
@@ -215,16 +237,25 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
   }
 
   /** Probes are sent at an interval. */
-  function answerProbe({ connection }: Instance): void {
+  function answerProbe({ shards }: Instance, name = shards.current()): void {
     vi.advanceTimersByTime(1_000);
-    connection.emit("probed");
+    shards.connections.emit(`${name} probed`);
+  }
+
+  /** The old owner redirects the calls that it has not executed, but nobody waits for their replies. */
+  function move(): void {
+    owner = otherThan(owner);
+    for (const instance of instances) {
+      const late = instance.late();
+      if (late !== undefined) lose(late);
+    }
   }
 
   function reconnect(instance: Instance): void {
     instance.redis = primary;
     const late = instance.late();
     if (late !== undefined) lose(late);
-    instance.connection.emit("loss");
+    instance.shards.lose(owner);
   }
 
   /** The new primary lacks some of the units. The instances do not know of it yet. */
@@ -260,11 +291,51 @@ export function simulateOutages({ instances: size, faults, maxFaults }: Outages)
         if (instance.redis !== primary) reconnect(instance);
         const late = instance.late();
         if (late !== undefined) execute(late, instance.redis);
+        instance.shards.follow(owner);
         answerProbe(instance);
         await nextTick();
         await instance.receive();
       }
     },
+  };
+}
+
+type ShardName = "one" | "two";
+
+function otherThan(name: ShardName): ShardName {
+  return name === "one" ? "two" : "one";
+}
+
+/** The shards as one instance sees them. Only the slot of the account counts. A probe is about an account with the name of its shard. */
+function openShards() {
+  const connections = new EventEmitter();
+  let current: ShardName = "one";
+  const shardOf = (name: ShardName): Shard => ({
+    name: () => name,
+    address: () => undefined,
+    isReady: () => true,
+    onLoss: (listener) => void connections.on(`${name} lost`, listener),
+    connectError: () => undefined,
+    connect() {},
+    reconnect() {},
+    accountToProbe: () => name,
+  });
+  const shards = { one: shardOf("one"), two: shardOf("two") };
+  return {
+    slotCount: 1,
+    slotOf: () => 0,
+    shardOf: () => shards[current],
+    all: () => Object.values(shards),
+    onMove: (listener: (slots: readonly number[]) => void) => void connections.on("move", () => listener([0])),
+    connections,
+    current: () => current,
+    other: () => otherThan(current),
+    follow(owner: ShardName) {
+      if (current === owner) return;
+      current = owner;
+      connections.emit("move");
+    },
+    lose: (name: ShardName) => void connections.emit(`${name} lost`),
   };
 }
 

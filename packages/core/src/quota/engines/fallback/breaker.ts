@@ -1,12 +1,12 @@
 /** Stops calls to Redis after a failure, until a probe succeeds. */
-import { Cluster, type Redis, ReplyError } from "ioredis";
 import type { Log } from "../../../log.js";
 import { setReplyTimeout } from "../../../reply-timeout.js";
-import type { RedisConnection } from "../redis-connection.js";
+import { isErrorReply } from "../error-reply.js";
+import type { Shard } from "../shards.js";
 
 export interface BreakerOptions {
-  readonly connection: Pick<RedisConnection, "redis" | "onLoss" | "connectError" | "reconnect">;
-  /** Writes to the Redis node that holds `account`, or to any node if `account` is empty. A read would succeed on a replica. */
+  readonly shard: Shard;
+  /** Writes to the server that counts for the account. A read would succeed on a replica. */
   readonly probe: (account: string) => Promise<unknown>;
   /** How long a call or a probe may take. */
   readonly deadlineMs: number;
@@ -16,11 +16,11 @@ export interface BreakerOptions {
 }
 
 /**
- * Decides whether Redis is called. An *outage* is the time while the breaker is open.
+ * Decides whether the server of a shard is called. An *outage* is the time while the breaker is open.
  *
- * - *Closed*: requests call Redis. The breaker opens after the first call that fails or misses its deadline, when a
+ * - *Closed*: requests call the server. The breaker opens after the first call that fails or misses its deadline, when the
  *   connection is lost, and when a request finds that the connection is not ready.
- * - *Open*: no request calls Redis. A probe runs in the background every 250 ms. The first probe that succeeds closes the
+ * - *Open*: no request calls the server. A probe runs in the background every 250 ms. The first probe that succeeds closes the
  *   breaker.
  *
  * Decision 0004 explains why one failure is enough.
@@ -29,8 +29,8 @@ export interface Breaker extends Disposable {
   /** True while the breaker is closed. Opens it first if the connection is not ready. */
   canCall(): boolean;
   /**
-   * Calls Redis about an account. Ask `canCall` first. Rejects, and opens the breaker, if the call fails or misses the
-   * deadline. Rejects too if the breaker opened while the call was in flight, even if it is closed again.
+   * Calls the server about an account. Ask `canCall` first. Rejects, and opens the breaker, if the call fails or misses the
+   * deadline.
    */
   run<Reply>(account: string, call: () => Promise<Reply>): Promise<Reply>;
   /** How often the breaker has opened. */
@@ -43,35 +43,40 @@ const mayReachAnother = /^(READONLY|MASTERDOWN|NOREPLICAS|LOADING)/;
 /** Redis refuses the user, the password or a command, or a sentinel does. */
 const refusesUser = /\b(WRONGPASS|NOAUTH|NOPERM)\b/;
 
-export function createBreaker({ connection, probe, deadlineMs, onOpen, log }: BreakerOptions): Breaker {
+export function createBreaker({ shard, probe, deadlineMs, onOpen, log }: BreakerOptions): Breaker {
   let isOpen = false;
   let isDisposed = false;
   let outages = 0;
-  let accountToProbe = "";
+  let failedAccount: string | undefined;
   let isCauseLogged = false;
   let nextProbe: NodeJS.Timeout | undefined;
 
-  /** A lost connection reconnects by itself. The loss concerns no account, so any node may answer the probe. */
+  /** The loss concerns no account, so the probe may be about any account of the shard. */
   function openWithoutConnection(): void {
     if (isOpen || isDisposed) return;
-    open("", connection.connectError());
+    open(undefined, shard.connectError());
   }
 
-  /** In a cluster, only the node of `account` may have failed, so the probe goes to this node. */
+  /** The probe is about the same account, because Redis may refuse only some calls, such as those about a slot that moves. */
   function openAfterFailedCall(account: string, error: unknown): void {
     if (isOpen || isDisposed) return;
     open(account, error);
     reconnectIfUseful(error);
   }
 
-  function open(account: string, cause: unknown): void {
+  function open(account: string | undefined, cause: unknown): void {
     isOpen = true;
     outages += 1;
-    accountToProbe = account;
+    failedAccount = account;
     isCauseLogged = cause !== undefined;
     onOpen();
-    log.warn({ error: cause }, "Redis is unavailable: quotas are not shared");
+    log.warn({ ...names(), error: cause }, "Redis is unavailable: quotas are not shared");
     scheduleProbe();
+  }
+
+  /** Tells the shards of a cluster apart. */
+  function names(): object {
+    return { shard: shard.name(), server: shard.address() };
   }
 
   /**
@@ -79,8 +84,8 @@ export function createBreaker({ connection, probe, deadlineMs, onOpen, log }: Br
    * wait for their deadlines, and a paused Redis would execute them later.
    */
   function reconnectIfUseful(error: unknown): void {
-    const canStay = error instanceof ReplyError && error instanceof Error && !mayReachAnother.test(error.message);
-    if (!canStay) connection.reconnect();
+    const canStay = isErrorReply(error) && !mayReachAnother.test(error.message);
+    if (!canStay) shard.reconnect();
   }
 
   function scheduleProbe(): void {
@@ -88,12 +93,19 @@ export function createBreaker({ connection, probe, deadlineMs, onOpen, log }: Br
   }
 
   function sendProbe(): void {
-    if (!isReady(connection.redis)) {
+    const account = shard.accountToProbe(failedAccount);
+    // Other shards have its last slots now.
+    if (account === undefined) {
+      close();
+      return;
+    }
+    if (!shard.isReady()) {
       logRefusedUser();
+      shard.connect();
       scheduleProbe();
       return;
     }
-    withDeadline(probe(accountToProbe), deadlineMs).then(close, (error: unknown) => {
+    withDeadline(probe(account), deadlineMs).then(close, (error: unknown) => {
       reconnectIfUseful(error);
       scheduleProbe();
     });
@@ -101,51 +113,36 @@ export function createBreaker({ connection, probe, deadlineMs, onOpen, log }: Br
 
   /** When a connection is lost, it is not known yet whether Redis accepts the password for another one. */
   function logRefusedUser(): void {
-    const error = connection.connectError();
+    const error = shard.connectError();
     if (isCauseLogged || error === undefined || !refusesUser.test(error.message)) return;
     isCauseLogged = true;
-    log.warn({ error }, "Redis refuses the user of REDIS_URL");
+    log.warn({ ...names(), error }, "Redis refuses the user of REDIS_URL");
   }
 
   function close(): void {
     isOpen = false;
-    if (!isDisposed) log.info({}, "Redis recovered: quotas are shared again");
+    if (!isDisposed) log.info(names(), "Redis recovered: quotas are shared again");
   }
 
   // Each loss opens the breaker, even when no call is in flight: Redis may return without its data.
-  connection.onLoss(openWithoutConnection);
+  shard.onLoss(openWithoutConnection);
   return {
     canCall() {
       // A call that is sent now would fail, and this instance would not know whether Redis had received it.
-      if (!isOpen && !isReady(connection.redis)) openWithoutConnection();
+      if (!isOpen && !shard.isReady()) openWithoutConnection();
       return !isOpen;
     },
-    async run(account, call) {
-      const outagesBefore = outages;
-      const reply = await withDeadline(call(), deadlineMs).catch((error: unknown) => {
+    run: (account, call) =>
+      withDeadline(call(), deadlineMs).catch((error: unknown) => {
         openAfterFailedCall(account, error);
         throw error;
-      });
-      // In the outage, this instance may have granted units that the reply counts as unused. So the reply is not used.
-      const hasOpened = outages !== outagesBefore;
-      if (hasOpened) throw new Error("an outage began before the reply");
-      return reply;
-    },
+      }),
     outages: () => outages,
     [Symbol.dispose]() {
       isDisposed = true;
       clearTimeout(nextProbe);
     },
   };
-}
-
-function isReady(redis: Redis | Cluster): boolean {
-  if (redis.status !== "ready") return false;
-  // A node in status `wait` keeps its first call until it is connected.
-  if (redis instanceof Cluster)
-    return redis.nodes("master").every(({ status }) => status === "ready" || status === "wait");
-  // ioredis reports a broken connection as ready until its `close` event, but refuses commands.
-  return redis.stream.writable;
 }
 
 function withDeadline<Reply>(call: Promise<Reply>, deadlineMs: number): Promise<Reply> {

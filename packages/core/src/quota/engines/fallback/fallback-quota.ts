@@ -5,14 +5,17 @@
  *
  * ## The way of a reservation
  *
- * 1. `batch-equal.ts` combines equal reservations that arrive at the same time. `decide` below then asks the breaker.
+ * 1. `batch-equal.ts` combines equal reservations that arrive at the same time. `decide` below then asks the breaker of the
+ *    account's shard. `breakers.ts` finds it.
  * 2. If the breaker is closed, `callRedis` takes the report that the account owes, and `redis-quota.ts` calls the script with it.
  *    `last-known-counts.ts` keeps the counts of the reply for the next outage.
  * 3. If the breaker is open, or if the call fails, `last-known-counts.ts` decides.
  *
  * ## Words
  *
- * - An *outage* is the time while the breaker of this instance is open. Other instances may not have an outage.
+ * - A *shard* is the master of some slots in a Redis Cluster. Any other Redis is one shard. `shards.ts` has these terms.
+ * - An *outage* is the time while the breaker of this instance for a shard is open. It concerns the accounts of this shard. Other
+ *   instances may not have an outage.
  * - *Known* units of a window: Redis counts them, as far as this instance can know. Each reply of Redis sets their number.
  * - *Granted* units: this instance has admitted requests with them in an outage, within its share of what Redis had left.
  *   `share.ts` has the rule for the share.
@@ -22,14 +25,24 @@
  *
  * `account-counts.ts` has the known and the owed units of an account, and how each event changes them.
  *
- * ## The instance
+ * ## A shard in the instance
  *
- * `breaker.ts` keeps its state, which holds for all accounts.
+ * `breaker.ts` keeps its state, which holds for all accounts of the shard.
  *
  * | state | a request | the state ends |
  * |---|---|---|
  * | shared (breaker closed) | is a call to Redis | at the first call that fails, or when the connection is lost |
  * | fallback (breaker open) | is decided by `last-known-counts.ts`, without a call | when a probe in the background succeeds |
+ *
+ * The shards of a cluster have their states independently. An account goes to another shard when its slot does. The state of the
+ * new shard then decides. `cluster-shards.ts` follows the slots, and says what a failover means for a shard.
+ *
+ * | the slot of an account moves | the account |
+ * |---|---|
+ * | between two shards in the state shared | its counts move with the slot, so nothing changes |
+ * | from fallback to shared | its outage is over: its next call carries a report to the new shard |
+ * | from shared to fallback, or from fallback to fallback | its outage begins, for the second time if it had one |
+ * | while a call is in flight | follows these rows at once. If the call fails, its outage begins, whatever the state |
  *
  * With the failure mode `deny`, the fallback refuses with SERVICE_UNAVAILABLE instead of deciding. Nothing is granted then, but
  * reports still raise an empty Redis to the known units.
@@ -51,12 +64,12 @@
  *
  * ## A call that fails
  *
- * Each failure begins an outage, unless one has begun already, so all accounts are owing. This instance then decides the
- * request of the call. Decision 0005 explains which calls Redis may have executed:
+ * Each failure begins an outage, unless one has begun already, so all accounts of the shard are owing. This instance then
+ * decides the request of the call. Decision 0005 explains which calls Redis may have executed:
  *
  * | failure | Redis | the units of the request | the owed units of the report in the call |
  * |---|---|---|---|
- * | an error as the reply | has not executed the call | are owed | are owed again |
+ * | an error as the reply, even after redirections | has not executed the call | are owed | are owed again |
  * | no reply, or a reply after an outage began | may have executed it, or will | are known | stay known |
  *
  * Known units are never added twice: the next report only raises the counter of Redis to them. If Redis did not execute the call,
@@ -74,20 +87,20 @@
  * 3. B knew 12 and has granted 3. Its report raises nothing, because Redis counts more than 12, and adds 3.
  * 4. If the reply to A had been lost, A would also know 26. Its next report, "26 known, 0 owed", would change nothing.
  */
-import { ReplyError } from "ioredis";
 import { Problem } from "../../../problem.js";
 import type { Admitted, Decision } from "../../decision.js";
 import type { Penalties } from "../../penalties.js";
 import type { Quota, Reservation } from "../../quota.js";
 import type { AccountCounts } from "../account-counts.js";
 import { batchEqual } from "../batch-equal.js";
+import { isErrorReply } from "../error-reply.js";
 import type { RedisQuota } from "../redis-quota.js";
-import type { Breaker } from "./breaker.js";
+import type { Breakers } from "./breakers.js";
 import type { LastKnownCounts } from "./last-known-counts.js";
 
 export interface FallbackQuotaOptions {
   readonly redisQuota: RedisQuota;
-  readonly breaker: Breaker;
+  readonly breakers: Breakers;
   readonly counts: LastKnownCounts;
   readonly failureMode: FailureMode;
 }
@@ -97,12 +110,12 @@ export type FailureMode = "local" | "deny";
 
 /**
  * `liftBan` acts on this instance and on Redis. It ignores a failure of Redis: `core.ts` lifts the ban again whenever it reads
- * the key record. `penalties` and `bans` are those of Redis or, in an outage, those that this instance knows. A failure of these
- * two rejects, and does not open the breaker: no request waits for them.
+ * the key record. `penalties` and `bans` are those of Redis or, for accounts with an outage, those that this instance knows. A
+ * failure of these two rejects, and does not open a breaker: no request waits for them.
  */
 export function createFallbackQuota({
   redisQuota,
-  breaker,
+  breakers,
   counts,
   failureMode,
 }: FallbackQuotaOptions): Quota & Penalties {
@@ -113,7 +126,7 @@ export function createFallbackQuota({
   ): Promise<Reply> {
     const report = counts.takeReport(account);
     try {
-      return await breaker.run(account, () => call(report));
+      return await breakers.run(account, () => call(report));
     } catch (error) {
       if (report !== undefined && isErrorReply(error)) counts.oweAgain(account, report);
       throw error;
@@ -121,7 +134,7 @@ export function createFallbackQuota({
   }
 
   async function decide(reservation: Reservation, times: number, receipt?: Admitted): Promise<readonly Decision[]> {
-    if (!breaker.canCall()) return decideAlone(times, () => counts.decide(reservation, receipt));
+    if (!breakers.canCall(reservation.account)) return decideAlone(times, () => counts.decide(reservation, receipt));
     try {
       const decisions = await callRedis(reservation.account, (report) =>
         redisQuota.decide(reservation, { times, report, receipt }),
@@ -152,12 +165,12 @@ export function createFallbackQuota({
       return decision as Decision;
     },
     async usage(query) {
-      if (!breaker.canCall()) return counts.usage(query);
+      if (!breakers.canCall(query.account)) return counts.usage(query);
       // The breaker logs the failure.
       return callRedis(query.account, (report) => redisQuota.usage(query, report)).catch(() => counts.usage(query));
     },
     async refund(refund) {
-      if (!breaker.canCall()) return counts.refund(refund);
+      if (!breakers.canCall(refund.account)) return counts.refund(refund);
       return callRedis(refund.account, (report) => redisQuota.refund(refund, report)).catch((error: unknown) =>
         // Without an error reply, Redis may have given the units back already.
         isErrorReply(error) ? counts.refund(refund) : counts.usage(refund),
@@ -166,17 +179,15 @@ export function createFallbackQuota({
     async liftBan(lift) {
       await counts.liftBan(lift);
       // The breaker logs the failure.
-      if (breaker.canCall()) await breaker.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
+      if (breakers.canCall(lift.account)) {
+        await breakers.run(lift.account, () => redisQuota.liftBan(lift)).catch(() => {});
+      }
     },
-    penalties: (query) => (breaker.canCall() ? redisQuota : counts).penalties(query),
-    bans: () => (breaker.canCall() ? redisQuota : counts).bans(),
+    penalties: (query) => (breakers.canCall(query.account) ? redisQuota : counts).penalties(query),
+    async bans() {
+      const isAnyShared = breakers.states().some(({ isShared }) => isShared);
+      const [stored, known] = await Promise.all([isAnyShared ? redisQuota.bans() : [], counts.bans()]);
+      return [...stored, ...known.filter(({ account }) => !breakers.canCall(account))];
+    },
   };
-}
-
-/**
- * Redis replied with an error, so it has not executed the call. After any other failure it may have executed the call, or is
- * paused and will execute it when it continues.
- */
-function isErrorReply(error: unknown): boolean {
-  return error instanceof ReplyError;
 }

@@ -32,6 +32,7 @@ import {
   withUnansweredGrant,
 } from "../account-counts.js";
 import { createLocalQuota } from "../local-quota.js";
+import type { Outage } from "./breakers.js";
 import { type Division, type DrawLot, shareOfLimit, shareOfRest } from "./share.js";
 
 export interface LastKnownCountsOptions {
@@ -41,6 +42,8 @@ export interface LastKnownCountsOptions {
   /** The number of instances that share the limits. */
   readonly instances: number;
   readonly drawLot: DrawLot;
+  /** The last outage of the account. From each on, the account owes Redis a report, and its share is computed anew. */
+  readonly lastOutageOf: (account: string) => Outage;
 }
 
 /** Results show the account's limits. `used` is set so that this instance may still grant `limit - used`. */
@@ -52,8 +55,6 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
    * it if an outage began before the reply: the reply does not include the units that this instance has granted since.
    */
   observe(reservation: Reservation, decision: Decision, receipt?: Admitted): void;
-  /** From now on, each account owes Redis a report, and its share must be computed before the next decision. */
-  beginOutage(): void;
   /**
    * Returns the report that the next call about the account must carry to Redis, or `undefined` if the account owes none. The
    * account then owes no report, because only another outage adds units.
@@ -74,37 +75,36 @@ interface Account {
   counts: AccountCounts;
   /** By these, the outage divides the limits. They are set when the share is computed. */
   ownUnits: OwnUnits;
+  /** Its last outage when it last owed Redis no report: the report was sent, or Redis made the first decision. */
+  settledIn: Outage | undefined;
+  /** Its last outage when the local quota last computed its share. */
+  seededIn: Outage | undefined;
 }
 
 const capacity = 100_000;
 
 export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnownCounts {
-  const { banPolicy, instances, drawLot } = options;
+  const { banPolicy, instances, drawLot, lastOutageOf } = options;
   let clockOffsetMs = 0;
-  let outageBeganMs = 0;
   const now = () => options.now() + clockOffsetMs;
   const accounts = createLruCache<Account>(capacity);
   const local = createLocalQuota({ now, banPolicy, capacity });
-  // The next two sets are replaced when an outage begins, because a loop over all accounts would block the event loop.
-  /** The accounts that owe Redis no report: their report was sent after the last outage, or Redis made their first decision. */
-  let settled = new WeakSet<Account>();
-  /** The accounts whose share the local quota has computed in this outage. */
-  let seeded = new WeakSet<Account>();
 
   /** A new account counts as settled if its first decision is one of Redis. */
   function observedAccount(name: string): Account {
     const known = accounts.get(name);
     if (known !== undefined) return known;
     const account = addAccount(name);
-    settled.add(account);
+    account.settledIn = lastOutageOf(name);
     return account;
   }
 
   function seededAccount(name: string, limits: Limits): Account {
     const account = accounts.get(name) ?? addAccount(name);
-    if (!seeded.has(account)) {
-      seeded.add(account);
-      account.ownUnits = ownUnitsAt(account.counts, outageBeganMs);
+    const outage = lastOutageOf(name);
+    if (account.seededIn !== outage) {
+      account.seededIn = outage;
+      account.ownUnits = ownUnitsAt(account.counts, outage.beganMs + clockOffsetMs);
       const { counts, ownUnits } = account;
       const share = shareOf(name, account, limits);
       local.seed(name, {
@@ -116,7 +116,12 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
   }
 
   function addAccount(name: string): Account {
-    const account = { counts: noCounts, ownUnits: { minute: 0, day: 0 } };
+    const account: Account = {
+      counts: noCounts,
+      ownUnits: { minute: 0, day: 0 },
+      settledIn: undefined,
+      seededIn: undefined,
+    };
     accounts.set(name, account);
     return account;
   }
@@ -168,15 +173,11 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
       account.counts = withReply(account.counts, decision, grant);
       if (key !== undefined) local.adoptBan(name, key, decision);
     },
-    beginOutage() {
-      outageBeganMs = now();
-      settled = new WeakSet();
-      seeded = new WeakSet();
-    },
     takeReport(name) {
       const account = accounts.get(name);
-      if (account === undefined || settled.has(account)) return undefined;
-      settled.add(account);
+      const outage = lastOutageOf(name);
+      if (account === undefined || account.settledIn === outage) return undefined;
+      account.settledIn = outage;
       const report = account.counts;
       account.counts = withReportSent(report);
       return report;

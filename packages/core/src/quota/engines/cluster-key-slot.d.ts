@@ -1,0 +1,5 @@
+declare module "cluster-key-slot" {
+  /** Returns the slot of a key in a Redis Cluster. */
+  function calculateSlot(key: string): number;
+  export = calculateSlot;
+}
