@@ -23,7 +23,12 @@ const addedMs = 100;
  * The slowest request in flight when the fault began may take one command timeout more than the slowest one before. Later
  * requests are as fast as before.
  */
-export function checkLatency(figures: Figures, { results }: Load, faultAtMs: number, recoveredAtMs: number): void {
+export function checkLatency(
+  figures: Figures,
+  { results }: Pick<Load, "results">,
+  faultAtMs: number,
+  recoveredAtMs: number,
+): void {
   const settledAtMs = faultAtMs + addedMs + 50;
   const inFlight = results.filter((one) => endOf(one) >= faultAtMs && one.sentAtMs < settledAtMs);
   const before = results.filter((one) => one.sentAtMs > faultAtMs - 2_000 && endOf(one) < faultAtMs);
