@@ -186,6 +186,7 @@ describeWithRedis("the quota when Redis", async () => {
         shards: connection.shards,
         probe: async () => {},
         deadlineMs: 30_000,
+        now: Date.now,
         log: silentLog,
       });
       const failed = breakers.run("one", () => fail(connection.redis));
