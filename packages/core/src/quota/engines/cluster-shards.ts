@@ -1,5 +1,5 @@
 /**
- * The shards of a Redis Cluster (decision 0040). ioredis asks the nodes for the owners of the slots when it connects, and after
+ * Keeps the shards of a Redis Cluster (decision 0040). ioredis asks the nodes for the owners of the slots when it connects, and after
  * each reply that names another owner. It then emits `refresh`, and the shards follow the slots:
  *
  * | the slots of a shard now belong to | the shard |

@@ -1,3 +1,4 @@
+/** Says which failed calls Redis has not executed. */
 import { ReplyError } from "ioredis";
 
 /** How ioredis ends a call after its last redirection. It does not keep the error itself. */

@@ -1,5 +1,5 @@
 /**
- * The servers behind one connection, as the breakers see them.
+ * Describes the servers behind one connection, as the breakers see them.
  *
  * A *shard* is a server that counts for accounts: the only one or, in a Redis Cluster, the master of some slots. A *slot* is one
  * of the parts into which a cluster divides all keys. All keys of an account are in one slot, and a slot belongs to one shard at

@@ -1,4 +1,4 @@
-/** Finds the breaker of the shard that counts for an account. */
+/** Finds the breaker of the shard that counts for an account, and keeps when the last outage of the account began. */
 import type { Log } from "../../../log.js";
 import type { Shard, Shards } from "../shards.js";
 import { type Breaker, type BreakerOptions, createBreaker } from "./breaker.js";
