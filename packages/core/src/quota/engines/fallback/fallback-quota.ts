@@ -60,7 +60,9 @@
  * outage. An owing account may have no owed units. It reports anyway, in case Redis has lost its known units.
  *
  * At the first request for an account in an outage, the used units of its local quota are set so that it may grant this
- * instance's share of the units left. The local quota then counts by itself until the outage ends.
+ * instance's share of the units left. The share goes by the time when the outage began, which `breakers.ts` keeps for each slot.
+ * The local quota then counts by itself until the outage ends. If the outage begins a second time, the share is computed again,
+ * less the units granted since, and by the new time.
  *
  * ## A call that fails
  *
