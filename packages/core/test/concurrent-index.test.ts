@@ -40,7 +40,7 @@ describe("an index of a migration", () => {
     await using first = await openTransaction();
     await using second = await openTransaction();
     // Each wait is shorter than the limit for one lock, and both together are longer than the limit for an idle transaction.
-    const migrated = migrate(database.directUrl, { lockWaitMs: 5_000 });
+    const migrated = migrate(database.directUrl, { lockWaitMs: 12_000 });
     await expect.poll(waiting, eventually).toHaveLength(1);
     await using service = await openSession(database.directUrl);
     await service.query("set statement_timeout = 2000");
@@ -48,7 +48,7 @@ describe("an index of a migration", () => {
       await service.query(
         "insert into idempotency_keys values (1, gen_random_uuid(), '', (select max(id) from pets), now())",
       );
-      await sleep(3_000);
+      await sleep(5_500);
       await session.query("rollback");
     }
     expect(await migrated).toEqual([name]);
