@@ -114,6 +114,8 @@ export async function enterKey(page: Page, key: string): Promise<void> {
 }
 
 async function seriousIssues(page: Page): Promise<readonly string[]> {
+  // axe needs timers. A test that failed may have left the clock of the page standing, and then axe would never end.
+  await page.clock.resume();
   // Not a script element: the policy of the page would refuse it.
   await page.evaluate(axe.source);
   const run = () => page.evaluate(() => (globalThis as unknown as { axe: typeof axe }).axe.run());

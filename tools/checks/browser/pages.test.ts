@@ -197,7 +197,7 @@ describe("the usage page", () => {
     });
     await page.goto("/usage");
     await enterKey(page, await store.issueKey());
-    await expect.poll(() => page.locator("#gauge-minute .reset").textContent()).toMatch(/in 3 seconds$/);
+    await expect.poll(() => page.locator("#gauge-minute .reset").textContent()).toMatch(/in 3\sseconds$/);
     const loading = page.waitForRequest("/rate_limit").then(
       () => true,
       () => false,
@@ -227,7 +227,7 @@ describe("the usage page", () => {
       );
       await expect.poll(() => page.locator("#usage-key").textContent()).toMatch(facts);
       const warning = new RegExp(
-        `^This key ${end}, in \\d+ days \\d+ h\\. After that, requests get 401 API_KEY_EXPIRED\\.`,
+        `^This key ${end}, in \\d+\\sdays \\d+\\sh\\. After that, requests get 401 API_KEY_EXPIRED\\.`,
       );
       const notices = ["This key can send requests.", ...(isNear ? [expect.stringMatching(warning)] : [])];
       expect(await page.locator("#usage-state p").allTextContents()).toEqual(notices);
