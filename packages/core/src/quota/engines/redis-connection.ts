@@ -80,6 +80,16 @@ function openCluster(urls: readonly string[]): Cluster {
       ...(first.protocol === "rediss:" && { tls: {} }),
     },
   });
+  // ioredis sends ASKING before a call that a node redirects while a slot moves, and does not catch its rejection, which would
+  // end the process. The call fails by itself.
+  redis.on("+node", (node: Redis) => {
+    const ask = node.asking.bind(node);
+    node.asking = () => {
+      const asked = ask();
+      asked.catch(() => {});
+      return asked;
+    };
+  });
   // A MOVED reply during a disconnect adds a node that ioredis never closes. So we disconnect again after 100 ms. A normal
   // disconnect ends within a few milliseconds.
   redis.on("disconnecting", () => {

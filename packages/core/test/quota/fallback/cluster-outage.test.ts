@@ -106,6 +106,28 @@ describeWithRedis("the quota on a Redis Cluster without replicas", async () => {
     expect(opened.logged).toEqual([messages.shared, messages.unavailable, messages.recovered]);
   });
 
+  it("survives the pause of a master to which a slot moves", async () => {
+    using opened = await openQuotasOnRedis({ urls: urlsOf(cluster), decisionTimeoutMs: 80 });
+    const [account = newAccount(100)] = newAccounts();
+    const source = await cluster.masterOf(keyOf(account));
+    const target = cluster.nodes.find((node) => node !== source) ?? source;
+    const slot = Number(await source.command("CLUSTER", "KEYSLOT", keyOf(account)));
+    await target.command("CLUSTER", "SETSLOT", slot, "IMPORTING", String(await source.command("CLUSTER", "MYID")));
+    await source.command("CLUSTER", "SETSLOT", slot, "MIGRATING", String(await target.command("CLUSTER", "MYID")));
+    const rejections: unknown[] = [];
+    const keep = (error: unknown) => void rejections.push(error);
+    process.on("unhandledRejection", keep);
+    target.pause();
+    expect(await opened.accounts.reserve(account)).toMatchObject({ outcome: "admitted", mode: "fallback" });
+    // Longer than ioredis waits for a reply.
+    await sleep(1_500);
+    process.off("unhandledRejection", keep);
+    target.resume();
+    expect(rejections).toEqual([]);
+    for (const node of [source, target]) await node.command("CLUSTER", "SETSLOT", slot, "STABLE");
+    await expect.poll(opened.mode, recovers).toBe("shared");
+  });
+
   it("refuses only the accounts of a lost master if the quota denies", async () => {
     using opened = await openQuotasOnRedis({ urls: urlsOf(cluster), failureMode: "deny" });
     const accounts = newAccounts();
