@@ -21,13 +21,25 @@ export interface WindowCounts {
   readonly knownUsed: number;
   /** *Owed* units: this instance has granted them alone, and has not reported them to Redis. They are not in `knownUsed`. */
   readonly owedUnits: number;
+  /**
+   * *Unconfirmed* units: this instance has granted them alone, and no reply of Redis has included them yet. They are in
+   * `knownUsed`, because a call that Redis may have executed carried them.
+   */
+  readonly unconfirmedUnits: number;
   /** *Own* units: Redis has granted them to requests of this instance. They are in `knownUsed`. */
   readonly ownUnits: number;
   /** The own units of the window directly before. */
   readonly ownUnitsBefore: number;
 }
 
-const nothingUsed: WindowCounts = { resetAtMs: 0, knownUsed: 0, owedUnits: 0, ownUnits: 0, ownUnitsBefore: 0 };
+const nothingUsed: WindowCounts = {
+  resetAtMs: 0,
+  knownUsed: 0,
+  owedUnits: 0,
+  unconfirmedUnits: 0,
+  ownUnits: 0,
+  ownUnitsBefore: 0,
+};
 
 export const noCounts: AccountCounts = { minute: nothingUsed, day: nothingUsed };
 
@@ -40,7 +52,7 @@ export function withReply(counts: AccountCounts, reply: Windows, grant: Grant | 
     const { used, resetAtMs } = reply[window];
     const current = countsOfWindow(before, window, resetAtMs);
     const granted = grant === undefined ? 0 : grant.cost - heldUnits(window, grant);
-    return { ...current, knownUsed: used, ownUnits: current.ownUnits + granted };
+    return { ...current, knownUsed: used, unconfirmedUnits: 0, ownUnits: current.ownUnits + granted };
   });
 }
 
@@ -82,7 +94,12 @@ export function withOwedGrant(counts: AccountCounts, grant: Grant): AccountCount
 export function withUnansweredGrant(counts: AccountCounts, grant: Grant): AccountCounts {
   return mapWindows(counts, (before, window) => {
     const current = countsOfWindow(before, window, grant.admitted[window].resetAtMs);
-    return { ...current, knownUsed: current.knownUsed + addedUnits(current, window, grant) };
+    const added = addedUnits(current, window, grant);
+    return {
+      ...current,
+      knownUsed: current.knownUsed + added,
+      unconfirmedUnits: current.unconfirmedUnits + added,
+    };
   });
 }
 
@@ -104,6 +121,14 @@ export function withRefund(counts: AccountCounts, receipt: Windows, units: numbe
   return mapWindows(counts, (before, window) => {
     if (before.resetAtMs !== receipt[window].resetAtMs) return before;
     return { ...before, owedUnits: Math.max(0, before.owedUnits - units) };
+  });
+}
+
+/** When a refund is sent to Redis. Redis may then grant its units to another instance, so they are not own units any more. */
+export function withRefundSent(counts: AccountCounts, receipt: Windows, units: number): AccountCounts {
+  return mapWindows(counts, (before, window) => {
+    if (before.resetAtMs !== receipt[window].resetAtMs) return before;
+    return { ...before, ownUnits: Math.max(0, before.ownUnits - units) };
   });
 }
 
@@ -140,5 +165,11 @@ function countsOfWindow(counts: WindowCounts, window: Window, resetAtMs: number)
 }
 
 function moveToKnown(counts: WindowCounts, units: number): WindowCounts {
-  return { ...counts, knownUsed: counts.knownUsed + units, owedUnits: counts.owedUnits - units };
+  return {
+    ...counts,
+    knownUsed: counts.knownUsed + units,
+    owedUnits: counts.owedUnits - units,
+    // After a reply, no unit is unconfirmed.
+    unconfirmedUnits: Math.max(0, counts.unconfirmedUnits + units),
+  };
 }

@@ -216,6 +216,23 @@ describe("the last known counts while Redis is unavailable", () => {
     expect(counts.takeReport("shop")).toBeUndefined();
   });
 
+  it.each([
+    ["reports", "decide"],
+    ["requests", "decideUnanswered"],
+  ] as const)("grant the share once in a window, although %s get no reply", (_what, decide) => {
+    const { counts } = openInOutage({ known: admitted(20), instances: 4 });
+    let granted = 0;
+    for (let outage = 0; outage < 5; outage += 1) {
+      granted += grants({ decide: counts[decide] });
+      counts.takeReport("shop");
+      counts.beginOutage();
+    }
+    expect(granted).toBe(10);
+    counts.observe(shop, admitted(40));
+    counts.beginOutage();
+    expect(grants(counts), "after a reply of Redis").toBe(5);
+  });
+
   it("take no refunded unit off a later minute", async () => {
     const { counts, clock } = openInOutage({});
     const receipt = localUnit(counts);
@@ -323,7 +340,7 @@ function localUnit(counts: LastKnownCounts): Admitted {
 }
 
 /** The units that are granted to more requests than any limit. Each request has a key of its own, so none is banned. */
-function grants(counts: LastKnownCounts, reservation = shop): number {
+function grants(counts: Pick<LastKnownCounts, "decide">, reservation = shop): number {
   const keys = Array.from({ length: 150 }, (_, index) => `key ${index}`);
   const decided = keys.map((key) => counts.decide({ ...reservation, key }).outcome);
   return decided.filter((outcome) => outcome === "admitted").length;

@@ -81,6 +81,19 @@ describeWithRedis("the quota when Redis", async () => {
     await server.restart();
   });
 
+  it("is killed: does not take refunded units as own, because it may have granted them to other instances", async () => {
+    using opened = await openQuotasOnRedis({ urls: [server.url], instances: 4 });
+    const account = newAccount(100);
+    for (let request = 0; request < 80; request += 1) {
+      const [receipt] = await admitAll(opened, account, 1);
+      await opened.accounts.refund({ ...account, receipt });
+    }
+    await server.kill();
+    const decisions = await Promise.all(Array.from({ length: 100 }, () => opened.accounts.reserve(account)));
+    expect(decisions.filter(({ outcome }) => outcome === "admitted")).toHaveLength(24);
+    await server.restart();
+  });
+
   it("is absent at start: opens at once, decides alone, and tells Redis the granted units later", async () => {
     await server.kill();
     using opened = await openQuotasOnRedis({ urls: [server.url] });

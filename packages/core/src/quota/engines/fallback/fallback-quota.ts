@@ -20,10 +20,12 @@
  * - *Granted* units: this instance has admitted requests with them in an outage, within its share of what Redis had left.
  *   `share.ts` has the rule for the share.
  * - *Owed* units: granted, but not reported to Redis yet.
+ * - *Unconfirmed* units: granted, and known because a call carried them, but no reply has included them yet. They count against
+ *   the share of this instance, like owed units.
  * - A *report*: the known and the owed units of an account, carried by a call about this account. The script of Redis raises
  *   its counter to the known units if it counts fewer, because it may have lost data, and then adds the owed units.
  *
- * `account-counts.ts` has the known and the owed units of an account, and how each event changes them.
+ * `account-counts.ts` has the known, owed and unconfirmed units of an account, and how each event changes them.
  *
  * ## A shard in the instance
  *
@@ -173,6 +175,7 @@ export function createFallbackQuota({
     },
     async refund(refund) {
       if (!breakers.canCall(refund.account)) return counts.refund(refund);
+      counts.observeRefund(refund);
       return callRedis(refund.account, (report) => redisQuota.refund(refund, report)).catch((error: unknown) =>
         // Without an error reply, Redis may have given the units back already.
         isErrorReply(error) ? counts.refund(refund) : counts.usage(refund),

@@ -27,6 +27,7 @@ import {
   withOwedAgain,
   withOwedGrant,
   withRefund,
+  withRefundSent,
   withReply,
   withReportSent,
   withUnansweredGrant,
@@ -65,6 +66,8 @@ export interface LastKnownCounts extends Pick<Quota, "usage" | "refund" | "liftB
    * has begun an outage, so the account owes a report again, too.
    */
   oweAgain(account: string, report: AccountCounts): void;
+  /** Call it when a refund is sent to Redis: the units of the refund are not own units any more. */
+  observeRefund(refund: Parameters<Quota["refund"]>[0]): void;
   /** Decides a reservation that Redis has not counted. With `receipt`, extends the admission of one unit. */
   decide(reservation: Reservation, receipt?: Admitted): Decision;
   /** Decides a reservation that was sent to Redis without a reply. If it is admitted, its units count as reported. */
@@ -141,11 +144,13 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
 
   /**
    * Chooses `used` so that the local quota may still grant this instance's share of the units left in Redis, less the units
-   * that it has granted already: `share - used = shareOfRest - owedUnits`.
+   * that it has granted already: `share - used = shareOfRest - owedUnits - unconfirmedUnits`. The unconfirmed units do not
+   * lower the rest that is shared. Otherwise, each further outage would grant a share of what the last one left.
    */
   function usedOfShare(counts: WindowCounts, share: number, division: Division): UsedUnits {
-    const { resetAtMs, knownUsed, owedUnits } = counts;
-    return { used: share - shareOfRest(division, knownUsed) + owedUnits, resetAtMs };
+    const { resetAtMs, knownUsed, owedUnits, unconfirmedUnits } = counts;
+    const rest = shareOfRest(division, knownUsed - unconfirmedUnits);
+    return { used: share - rest + owedUnits + unconfirmedUnits, resetAtMs };
   }
 
   function decideFromShare(
@@ -185,6 +190,10 @@ export function createLastKnownCounts(options: LastKnownCountsOptions): LastKnow
     oweAgain(name, report) {
       const account = accounts.get(name);
       if (account !== undefined) account.counts = withOwedAgain(account.counts, report);
+    },
+    observeRefund({ account: name, cost, receipt }) {
+      const account = accounts.get(name);
+      if (account !== undefined) account.counts = withRefundSent(account.counts, receipt, cost);
     },
     decide: (reservation, receipt) => decideFromShare(reservation, receipt, withOwedGrant),
     decideUnanswered: (reservation, receipt) => decideFromShare(reservation, receipt, withUnansweredGrant),
