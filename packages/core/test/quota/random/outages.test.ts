@@ -22,15 +22,21 @@ afterAll(() => void vi.useRealTimers());
 
 describe("instances that share an account during outages of Redis", () => {
   it.each<Outages>([
-    { faults: ["kill", "read-only", "no reply"], instances: 2, maxFaults: 3 },
-    { faults: ["kill", "read-only", "no reply"], instances: 3, maxFaults: 3 },
-    { faults: ["lose data"], instances: 3, maxFaults: 2 },
-    { faults: ["two primaries"], instances: 2, maxFaults: 1 },
-    { faults: ["two primaries"], instances: 3, maxFaults: 1 },
-    { faults: ["move", "move before refusal", "other shard lost", "no reply"], instances: 2, maxFaults: 5 },
-    { faults: ["move", "other shard lost", "kill"], instances: 3, maxFaults: 5 },
+    { faults: ["kill", "read-only", "no reply"], instances: 2, unitsEach: 1, maxFaults: 3 },
+    { faults: ["kill", "read-only", "no reply"], instances: 3, unitsEach: 1, maxFaults: 3 },
+    { faults: ["no reply"], instances: 3, unitsEach: 4, maxFaults: 12 },
+    { faults: ["lose data"], instances: 3, unitsEach: 1, maxFaults: 2 },
+    { faults: ["two primaries"], instances: 2, unitsEach: 1, maxFaults: 1 },
+    { faults: ["two primaries"], instances: 3, unitsEach: 1, maxFaults: 1 },
+    {
+      faults: ["move", "move before refusal", "other shard lost", "no reply"],
+      instances: 2,
+      unitsEach: 1,
+      maxFaults: 5,
+    },
+    { faults: ["move", "other shard lost", "kill"], instances: 3, unitsEach: 1, maxFaults: 5 },
   ])("grant at most the bound of the operations guide, and count each unit once: %j", async (outages) => {
-    const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 40, size: "max" });
+    const choices = fc.array(fc.nat(), { minLength: 1, maxLength: 40 * outages.unitsEach, size: "max" });
     const promise = fc.asyncProperty(choices, async (chosen) => {
       const simulation = simulateOutages(outages);
       for (const choice of chosen) {
@@ -48,13 +54,16 @@ describe("instances that share an account during outages of Redis", () => {
 });
 
 /** The bound is that of the operations guide. Redis counts no unit twice, and no refused request. */
-function checkLimits({ instances, faults, maxFaults }: Outages, { requests: ofInstances, counted }: Simulation): void {
+function checkLimits(
+  { instances, unitsEach, faults, maxFaults }: Outages,
+  { requests: ofInstances, counted }: Simulation,
+): void {
   const requests = ofInstances.flat();
   for (const [window, resetAtMs, limit, factor] of [
     // No instance has served the account in the minute before.
-    ["minute", noon + minuteMs, instances, 2 - 1 / instances],
-    ["minute", noon + 2 * minuteMs, instances, 3 - 2 / instances],
-    ["day", noon + dayMs / 2, 2 * instances, 2.5 - 2 / instances],
+    ["minute", noon + minuteMs, unitsEach * instances, 2 - 1 / instances],
+    ["minute", noon + 2 * minuteMs, unitsEach * instances, 3 - 2 / instances],
+    ["day", noon + dayMs / 2, 2 * unitsEach * instances, 2.5 - 2 / instances],
   ] as const) {
     const units = (request: Request, decision?: Decision) => unitsIn(window, resetAtMs, request, decision);
     const isFallback = (answer?: Decision) => answer?.mode === "fallback" && answer[window].resetAtMs === resetAtMs;

@@ -40,8 +40,9 @@ export type Fault =
   | "other shard lost";
 
 export interface Outages {
-  /** The number of instances is also the limit of the minute. The limit of the day is twice this number. */
   readonly instances: number;
+  /** The limit of the minute is this number for each instance. The limit of the day is twice as high. */
+  readonly unitsEach: number;
   readonly faults: readonly Fault[];
   /** How many faults happen, at most. */
   readonly maxFaults: number;
@@ -86,8 +87,12 @@ type Step = (choice: number) => unknown;
 
 export type Simulation = ReturnType<typeof simulateOutages>;
 
-export function simulateOutages({ instances: size, faults, maxFaults }: Outages) {
-  const reservation = { account: "shared", limits: { perMinute: size, perDay: 2 * size }, cost: 1 };
+export function simulateOutages({ instances: size, unitsEach, faults, maxFaults }: Outages) {
+  const reservation = {
+    account: "shared",
+    limits: { perMinute: unitsEach * size, perDay: 2 * unitsEach * size },
+    cost: 1,
+  };
   let nowMs = noon;
   const now = () => nowMs;
   let primary = createLocalQuota({ now });
