@@ -20,9 +20,11 @@ import { type NamedSql, queryBuilder } from "./statement.js";
  * whose encoding cannot hold every name. A database that has tables is migrated, so that a running store can be upgraded, and
  * `petstore doctor` reports its encoding.
  *
- * It takes one step after another. A step is either all pending SQL up to the next index, in one transaction, or one index,
- * which is built outside a transaction. The step marks its migrations as applied at its end. So a migrator that continues after
- * a crash repeats only the last step.
+ * Each migration is a step of its own: SQL in one transaction, or an index, which is built outside a transaction. The step
+ * marks the migration as applied at its end. So a migrator that continues after a crash repeats only the last step.
+ *
+ * Two migrations in one transaction could starve under load: the first has locked one table, and the second waits for another
+ * one. Requests that have locked them in the other order wait for the migrator, and the migrator waits for the requests.
  *
  * Several processes may call this at once: one takes a step, and the others wait for at most `lockWaitMs`. If a process
  * vanishes during a step, PostgreSQL ends its transaction before the others give up.
@@ -36,7 +38,7 @@ export async function migrate(
   const applied: string[] = [];
   for (;;) {
     const step = await takeStep(migrator);
-    applied.push(...step.applied);
+    if (step.applied !== undefined) applied.push(step.applied);
     if (step.isLast) return applied;
   }
 }
@@ -54,7 +56,8 @@ interface Migrator {
 }
 
 interface Step {
-  readonly applied: readonly string[];
+  /** The name of the migration, or `undefined` if none was pending. */
+  readonly applied: string | undefined;
   readonly isLast: boolean;
 }
 
@@ -121,21 +124,13 @@ async function runStep(migrator: Migrator, db: Transaction<unknown>): Promise<St
     await requireEncoding(db);
     await createMigrationTable.execute(db);
   }
-  const applied: string[] = [];
-  for (const name of pending) {
-    const migration = migrations[name] as Migration;
-    if (typeof migration === "object") {
-      // Its own step: this transaction may hold locks of tables, for which the build would wait.
-      if (applied.length > 0) break;
-      if (!(await buildWhileLocked(migrator, db, migration))) return "build";
-    } else {
-      await sql.raw(migration).execute(db);
-    }
-    await recordMigration(name).execute(db);
-    applied.push(name);
-    if (typeof migration === "object") break;
-  }
-  return { applied, isLast: applied.length === pending.length };
+  const [name] = pending;
+  if (name === undefined) return { applied: undefined, isLast: true };
+  const migration = migrations[name] as Migration;
+  if (typeof migration === "string") await sql.raw(migration).execute(db);
+  else if (!(await buildWhileLocked(migrator, db, migration))) return "build";
+  await recordMigration(name).execute(db);
+  return { applied: name, isLast: pending.length === 1 };
 }
 
 /** Builds the index on another connection, while the transaction keeps the lock of migrators. Returns what `buildIndex` returns. */

@@ -3,7 +3,10 @@ import type { ConcurrentIndex } from "./concurrent-index.js";
 /** SQL that runs in a transaction, or an index that is built outside one. */
 export type Migration = string | ConcurrentIndex;
 
-/** In order. A released migration never changes; a correction is a new migration. */
+/**
+ * In order. A released migration never changes; a correction is a new migration. Each changes only one of the tables that
+ * requests use, so that it needs one lock for which requests wait.
+ */
 export const migrations: Readonly<Record<string, Migration>> = {
   "0001-first-tables": `
 create type pet_status as enum ('available', 'pending', 'sold');
