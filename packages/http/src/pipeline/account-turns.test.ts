@@ -81,6 +81,18 @@ it("keeps the order: cheap work does not overtake dear work that waits", () => {
   expect(done).toEqual(["a", "dear"]);
 });
 
+it("lets many pieces of work of one request wait, without a warning of a leak", async () => {
+  const { start } = open();
+  const warnings: string[] = [];
+  const onWarning = ({ name }: Error) => warnings.push(name);
+  process.on("warning", onWarning);
+  const response = openResponse();
+  for (let piece = 0; piece < 20; piece += 1) void start(`${piece}`, {}, response);
+  await new Promise(setImmediate);
+  process.off("warning", onWarning);
+  expect(warnings).toEqual([]);
+});
+
 it("does work that costs more than a turn, alone", () => {
   const { done, start, nextTurn } = open();
   void start("a", { cost: 3 });

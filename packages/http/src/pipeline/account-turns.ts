@@ -107,6 +107,8 @@ export function createAccountTurns(schedule: (turn: () => void) => unknown = set
         }
         account.waiting.add(waiting);
         account.waitingBytes += request.bytes;
+        // An operation of GraphQL may wait for each of its root fields: with more than 10 listeners, Node.js would warn of a leak.
+        request.response.setMaxListeners(0);
         request.response.on("close", abandon);
       });
     },
