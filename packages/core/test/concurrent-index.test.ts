@@ -95,6 +95,28 @@ describe("an index of a migration", () => {
     expect(await readIndex()).toEqual({ isValid: true, file: begun?.file });
   });
 
+  it.each([
+    ["our build", 0],
+    ["its build", 1_500],
+  ])(
+    "is built although a process has died while it waited for the table, and the deadlock ends %s",
+    async (_ended, longerMs) => {
+      await using vacuum = await openSession(database.directUrl);
+      await vacuum.query("begin; lock table idempotency_keys in share update exclusive mode");
+      await using died = await openSession(database.directUrl);
+      const ended = died.query(createIndex).catch(({ code }) => expect(code).toBe("40P01"));
+      await expect.poll(waiting, eventually).toHaveLength(1);
+      const migrated = migrate(database.directUrl);
+      await expect.poll(waiting, eventually).toHaveLength(2);
+      // A session looks for a deadlock once, after it has waited for a second.
+      await sleep(longerMs);
+      await vacuum.query("rollback");
+      await ended;
+      expect(await migrated).toEqual([name]);
+      expect(await readIndex()).toMatchObject({ isValid: true });
+    },
+  );
+
   it("is given up if a transaction has the table for longer than the wait, and the command says so", async () => {
     await using _obstacle = await openTransaction();
     await expect(migrate(database.directUrl, { lockWaitMs: 300 })).rejects.toThrow(

@@ -1,4 +1,5 @@
 import { type Kysely, sql } from "kysely";
+import { sqlState } from "../database-errors.js";
 import { queryBuilder } from "../statement.js";
 
 /** A migration that builds an index outside a transaction, while the services write. For a table that may be large. */
@@ -14,18 +15,29 @@ export interface ConcurrentIndex {
  * inside PostgreSQL would be a deadlock, because a build waits for all statements that are older than its last phase.
  */
 export async function buildIndex(db: Kysely<unknown>, wanted: ConcurrentIndex): Promise<boolean> {
-  const { rows } = await selectState(wanted).execute(db);
-  const [found] = rows;
+  const found = await readState(db, wanted);
   if (found?.isValid) return true;
   if (found?.isBeingBuilt) return false;
   if (found !== undefined) await dropIndex(wanted).execute(db);
-  await createIndex(wanted).execute(db);
-  return true;
+  try {
+    await createIndex(wanted).execute(db);
+    return true;
+  } catch (error) {
+    // A process that has died waited for the table before us, so its build began first. PostgreSQL ends one of the two builds.
+    const isOvertaken = /^(40P01|42P07)$/.test(sqlState(error) ?? "");
+    if (isOvertaken && (await readState(db, wanted)) !== undefined) return false;
+    throw error;
+  }
 }
 
 interface State {
   readonly isValid: boolean;
   readonly isBeingBuilt: boolean;
+}
+
+async function readState(db: Kysely<unknown>, wanted: ConcurrentIndex): Promise<State | undefined> {
+  const { rows } = await selectState(wanted).execute(db);
+  return rows[0];
 }
 
 const selectState = ({ index }: ConcurrentIndex) => sql<State>`
