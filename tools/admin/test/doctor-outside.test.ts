@@ -1,6 +1,11 @@
 // `petstore doctor --url`, of both services behind a balancer.
 import { randomBytes } from "node:crypto";
+import { once } from "node:events";
 import { readFile } from "node:fs/promises";
+import type { RequestListener } from "node:http";
+import { createServer as createHttp2Server } from "node:http2";
+import type { AddressInfo, Server as NetServer } from "node:net";
+import { createServer as createTlsServer } from "node:tls";
 import { fileURLToPath } from "node:url";
 import { mintApiKey } from "@petstore/core";
 import { choosePort } from "@petstore/embedded-postgres";
@@ -10,12 +15,14 @@ import { query } from "@petstore/harness/postgres";
 import { anchorsOf, repository, startProgram, startService } from "@petstore/harness/processes";
 import { openRedisServer } from "@petstore/harness/redis";
 import { describe, expect, it } from "vitest";
+import type { CommandContext } from "../src/command-context.js";
 import type { Finding } from "../src/doctor/finding.js";
 import { guideSections } from "../src/doctor/guide-sections.js";
 import { maxUnits } from "../src/doctor/outside/check-account.js";
 import { exposedHeaders } from "../src/doctor/outside/check-cors.js";
 import { metricsAddresses } from "../src/doctor/outside/check-metrics.js";
-import { checkCertificate, checkPlainHttp, plainAddressOf } from "../src/doctor/outside/check-tls.js";
+import { checkCertificate, checkHttp2, checkPlainHttp, plainAddressOf } from "../src/doctor/outside/check-tls.js";
+import { openStoreClient } from "../src/doctor/outside/store-client.js";
 import { type Origins, openBalancer, openTlsBalancer, ownPage, type Plant } from "./planted-balancer.js";
 import { finding, runCommand, useDatabase } from "./run-command.js";
 
@@ -443,6 +450,31 @@ describe("petstore doctor --url, before it sends a request,", () => {
     expect(complained).toMatch(/^127\.0\.0\.1:\d+ did not answer within 1 s: /);
   });
 
+  it.each<[name: string, listener: RequestListener, reason: RegExp]>([
+    [
+      "stops in the middle of its answer",
+      (_req, res) => void res.writeHead(200).write("{"),
+      /did not answer within 1 s: /,
+    ],
+    [
+      "closes the connection without an answer",
+      (_req, res) => void res.writeHead(101, { Connection: "Upgrade", Upgrade: "none" }).end(),
+      /cannot be asked: the connection ended without a response\.$/,
+    ],
+  ])("refuses a server that %s", async (_name, listener, reason) => {
+    await using server = await openHttpServer(listener);
+    const { exitCode, complained } = await runCommand(`doctor --url ${server.url} --timeout 1s`, { API_KEY: key });
+    expect(exitCode).toBe(1);
+    expect(complained).toMatch(reason);
+  });
+
+  it("explains in one line which alert of TLS it got", async () => {
+    // Without a certificate, no cipher is left.
+    await using server = await openRawServer(createTlsServer());
+    const { complained } = await runCommand(`doctor --url https://127.0.0.1:${server.port}`, { API_KEY: key });
+    expect(complained).toMatch(/^127\.0\.0\.1:\d+ cannot be asked: [a-z0-9 ]*alert handshake failure\.$/);
+  });
+
   it.each(["0", "500h", "soon"])("does not understand the timeout %s", async (timeout) => {
     const { exitCode } = await runCommand(`doctor --url http://127.0.0.1:1 --timeout ${timeout}`, { API_KEY: key });
     expect(exitCode).toBe(2);
@@ -496,6 +528,18 @@ describe("petstore doctor --url, of the way to the store,", () => {
     },
   );
 
+  it("names a balancer that closes a connection over HTTP/2 without a response", async () => {
+    const http2 = createHttp2Server().on("stream", ({ session }) => session?.destroy());
+    await using server = await openRawServer(http2);
+    const rest = new URL(`http://127.0.0.1:${server.port}`);
+    using client = openStoreClient({ rest, graphql: rest }, "", 600_000, {
+      now: Date.now,
+      randomBytes,
+    } as CommandContext);
+    const transport = { certificateEndsAtMs: nowMs, speaksHttp2: true };
+    expect(await checkHttp2(transport, client)).toEqual(finding("fault", "http/2", /got no response$/));
+  });
+
   it("accepts a closed port of plain HTTP", async () => {
     expect(await checkPlainHttp(new URL("http://127.0.0.1:1"), Date.now)).toEqual(finding("ok", "plain http"));
   });
@@ -516,6 +560,15 @@ it("leads to sections of the operations guide that exist", async () => {
   const guide = await readFile(new URL("tools/deploy/operations.md", repository), "utf8");
   expect(anchorsOf(guide)).toEqual(expect.arrayContaining([...guideSections]));
 });
+
+async function openRawServer(server: NetServer) {
+  server.listen(0, "127.0.0.1");
+  await once(server, "listening");
+  return {
+    port: (server.address() as AddressInfo).port,
+    [Symbol.asyncDispose]: async () => void server.close(),
+  };
+}
 
 interface RateLimitAnswer {
   readonly left?: number;

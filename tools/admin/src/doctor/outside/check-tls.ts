@@ -114,7 +114,11 @@ async function askOverHttp2({
     const stream = session.request({ [constants.HTTP2_HEADER_PATH]: "/rate_limit", authorization: `Bearer ${key}` });
     // `session.destroy` may end it with one.
     stream.on("error", () => {});
-    const [headers] = await once(stream, "response", { signal: AbortSignal.timeout(timeoutMs) });
+    // The balancer may close the connection without an error. The timeout alone would not keep the process alive.
+    const closed = new AbortController();
+    stream.on("close", () => closed.abort());
+    const signal = AbortSignal.any([closed.signal, AbortSignal.timeout(timeoutMs)]);
+    const [headers] = await once(stream, "response", { signal });
     const status = Number(headers[constants.HTTP2_HEADER_STATUS]);
     if (headers["x-ratelimit-limit"] === undefined)
       return { status: 0, found: `got ${status} without X-RateLimit-Limit` };

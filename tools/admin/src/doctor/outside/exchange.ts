@@ -41,10 +41,16 @@ export async function exchange(options: ExchangeOptions): Promise<Received> {
     const length = body === undefined ? {} : { "Content-Length": Buffer.byteLength(body) };
     send(url, { method, headers: { ...length, ...headers }, signal, ...(agent && { agent }) }, resolve)
       .on("error", reject)
+      // Comes without an error after 101, for example. The timeout alone would not keep the process alive.
+      .on("close", () => reject(new Error("the connection ended without a response")))
       .end(body);
   });
   const receivedAtMs = now();
-  const text = decode(await buffer(response), response.headers["content-encoding"]);
+  const bytes = await buffer(response).catch((error: unknown) => {
+    // A content that the timeout cuts off looks like one whose connection broke.
+    throw signal.aborted ? signal.reason : error;
+  });
+  const text = decode(bytes, response.headers["content-encoding"]);
   // Messages repeat some values. Only printable ASCII reaches a terminal.
   const received = Object.entries(response.headers).map(([name, value]) => [
     name,
@@ -103,8 +109,9 @@ export function describeReceived({ status, code, headers }: Received): string {
 /** No whole response has arrived. The message is one line for the operator. */
 export class NoResponse extends Refusal {
   constructor({ host }: URL, error: unknown, timeoutMs: number) {
-    const { name = "", code = name, message = "" } = error as NodeJS.ErrnoException;
-    super(explain(host, code, message, timeoutMs), { cause: error });
+    const { name = "", code, message = "", reason = message } = error as NodeJS.ErrnoException & { reason?: string };
+    // The code of a DOMException is a number. The message of OpenSSL has two lines, and its reason is a part of them.
+    super(explain(host, typeof code === "string" ? code : name, reason, timeoutMs), { cause: error });
   }
 }
 
