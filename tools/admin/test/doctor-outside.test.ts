@@ -211,6 +211,18 @@ describeWithRedis("petstore doctor --url", async () => {
       "error 405",
       /^PATCH \/v1\/pets got 405 without an error code/,
     ],
+    [
+      "501 for a method that it does not know",
+      { answer: ({ method }) => (method === "PATCH" ? ownPage(501) : undefined) },
+      "error 405",
+      /^PATCH \/v1\/pets got 501 without an error code \(text\/html\) and not 405 METHOD_NOT_ALLOWED; PATCH \/graphql got 501/,
+    ],
+    [
+      "502 for a large body that the service has refused early",
+      { answer: ({ headers }) => (Number(headers["content-length"] ?? 0) > 1_048_576 ? ownPage(502) : undefined) },
+      "error 413",
+      /^POST \/v1\/pets got 502 without .* and not 413 PAYLOAD_TOO_LARGE; POST \/graphql got 502 without/,
+    ],
     ["a removed Allow", { relay: without("allow") }, "error 405", /got 405 without the header Allow of the service/],
     [
       "addresses that clients choose",

@@ -2,7 +2,7 @@
 import type { KeyScope } from "@petstore/core";
 import { type Finding, fault, ok, skipped } from "../finding.js";
 import { describeReceived, NoResponse, type Received } from "./exchange.js";
-import type { ApiName, StoreClient, StoreRequest } from "./store-client.js";
+import { type ApiName, ProxyError, type StoreClient, type StoreRequest } from "./store-client.js";
 
 interface ExpectedError {
   readonly request: StoreRequest;
@@ -94,12 +94,13 @@ async function checkError(
   return fault(check, faults.join("; "), advice, "what-a-proxy-must-pass-on");
 }
 
-/** A proxy may close the connection, for example of a large body. */
+/** A proxy may close the connection, for example of a large body, or answer 501 to a method that it does not know. */
 async function sendOrExplain(client: StoreClient, request: StoreRequest): Promise<Received | NoResponse> {
   try {
     return await client.send(request);
   } catch (error) {
     if (error instanceof NoResponse) return error;
+    if (error instanceof ProxyError) return error.received;
     throw error;
   }
 }

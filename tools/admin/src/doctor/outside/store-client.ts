@@ -90,16 +90,27 @@ export function openStoreClient(
   };
 }
 
+/** A proxy, and not the store, has answered with an error of the server. */
+export class ProxyError extends Refusal {
+  readonly received: Received;
+
+  constructor(received: Received) {
+    super(adviseRepair(received));
+    this.received = received;
+  }
+}
+
 /** No other check means anything then. It also ends the checks before refusals could become strikes. */
 function refuseUnserved(received: Received, charge: "one unit" | "free"): void {
-  const { request, status } = received;
+  const { request, status, code } = received;
   if (status === 429 && charge === "one unit") {
     throw new Refusal(
       `${request} got ${describeReceived(received)}: other programs use this account. Try again later.`,
     );
   }
-  if (status >= 500) {
-    const advice = `repair that first, see ${guideLink("the-balancer")}`;
-    throw new Refusal(`${request} got ${describeReceived(received)}: ${advice}.`);
-  }
+  if (status >= 500) throw code === undefined ? new ProxyError(received) : new Refusal(adviseRepair(received));
+}
+
+function adviseRepair(received: Received): string {
+  return `${received.request} got ${describeReceived(received)}: repair that first, see ${guideLink("the-balancer")}.`;
 }
