@@ -321,6 +321,28 @@ describeWithRedis("petstore doctor --url", async () => {
     expect(exitCode).toBe(wrong[0]?.status === "fault" ? 1 : 0);
   });
 
+  it.each([
+    [11, "ok"],
+    [12, "skipped"],
+    [40, "skipped"],
+  ])(
+    "does not accuse a balancer that shares requests among %s instances: the check is %s",
+    async (instances, status) => {
+      const counts = { REST: Array<number>(instances).fill(0), GraphQL: Array<number>(instances).fill(0) };
+      const { exitCode, findings } = await examine({
+        relay({ headers }, request) {
+          if (request.headers.authorization !== undefined || headers["x-ratelimit-limit"] === undefined) return;
+          const turns = counts[request.url === "/graphql" ? "GraphQL" : "REST"];
+          const used = (turns.shift() ?? 0) + 1;
+          turns.push(used);
+          headers["x-ratelimit-remaining"] = `${Number(headers["x-ratelimit-limit"]) - used}`;
+        },
+      });
+      expect(exitCode).toBe(0);
+      expect(findings.find(({ check }) => check === "client address")?.status).toBe(status);
+    },
+  );
+
   it("shows the section of the guide below the advice", async () => {
     await using balancer = await openBalancer(origins, { relay: without("retry-after") });
     const { printed, complained } = await runCommand(`doctor --url ${balancer.url}`, { API_KEY: key });
