@@ -21,7 +21,7 @@ import { guideSections } from "../src/doctor/guide-sections.js";
 import { maxUnits } from "../src/doctor/outside/check-account.js";
 import { exposedHeaders } from "../src/doctor/outside/check-cors.js";
 import { metricsAddresses } from "../src/doctor/outside/check-metrics.js";
-import { checkCertificate, checkHttp2, checkPlainHttp, plainAddressOf } from "../src/doctor/outside/check-tls.js";
+import { checkCertificate, checkHttp2, checkPlainHttp, plainAddressesOf } from "../src/doctor/outside/check-tls.js";
 import { openStoreClient } from "../src/doctor/outside/store-client.js";
 import { type Origins, openBalancer, openTlsBalancer, ownPage, type Plant } from "./planted-balancer.js";
 import { finding, runCommand, useDatabase } from "./run-command.js";
@@ -543,9 +543,17 @@ describe("petstore doctor --url, of the way to the store,", () => {
     expect(found).toEqual(finding(status, "certificate of pets.example"));
   });
 
-  it("looks for plain HTTP beside the usual port of HTTPS alone", () => {
-    expect(plainAddressOf(new URL("https://pets.example"))?.href).toBe("http://pets.example/v1/pets");
-    expect(plainAddressOf(new URL("https://pets.example:8443"))).toBeUndefined();
+  it.each([
+    ["https://pets.example", "https://pets.example/graphql", ["http://pets.example/v1/pets"]],
+    ["https://pets.example:8443", "https://pets.example:8443/graphql", [undefined]],
+    [
+      "https://pets.example",
+      "https://graphql.example/graphql",
+      ["http://pets.example/v1/pets", "http://graphql.example/graphql"],
+    ],
+  ])("looks for plain HTTP beside the usual port of HTTPS alone, on each host: %s and %s", (rest, graphql, plain) => {
+    const addresses = plainAddressesOf({ rest: new URL(rest), graphql: new URL(graphql) });
+    expect(addresses.map((address) => address?.href)).toEqual(plain);
   });
 
   it.each<[name: string, status: number, headers: Readonly<Record<string, string>>, expected: "ok" | "fault"]>([

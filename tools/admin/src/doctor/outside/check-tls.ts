@@ -9,7 +9,7 @@ import { type Finding, fault, ok, skipped, warning } from "../finding.js";
 import { guideLink } from "../guide-sections.js";
 import { exchange, NoResponse } from "./exchange.js";
 import type { ListedByBoth } from "./lists.js";
-import type { StoreClient } from "./store-client.js";
+import type { StoreClient, Target } from "./store-client.js";
 
 /** What a TLS connection says about the balancer. `undefined` without TLS, which is right on this machine only. */
 export interface Transport {
@@ -73,9 +73,11 @@ export function checkStrictTransport({ rest, graphql }: ListedByBoth): Finding {
 /** A port without TLS that drops packets looks like one that is closed. */
 const closedMs = 3_000;
 
-/** The port of HTTP beside the port of HTTPS; `undefined` if the port is not the usual one. */
-export function plainAddressOf({ hostname, port }: URL): URL | undefined {
-  return port === "" ? new URL(`http://${hostname}/v1/pets`) : undefined;
+/** The port of HTTP beside the usual port of HTTPS: of `--url`, and of the GraphQL API if it has another host. */
+export function plainAddressesOf({ rest, graphql }: Target): readonly (URL | undefined)[] {
+  const plainRest = rest.port === "" ? new URL(`http://${rest.hostname}/v1/pets`) : undefined;
+  if (graphql.hostname === rest.hostname || graphql.port !== "") return [plainRest];
+  return [plainRest, new URL(graphql.pathname, `http://${graphql.hostname}`)];
 }
 
 /** Sends no key. */

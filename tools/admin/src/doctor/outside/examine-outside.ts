@@ -20,7 +20,7 @@ import {
   checkPlainHttp,
   checkStrictTransport,
   inspectTransport,
-  plainAddressOf,
+  plainAddressesOf,
   type Transport,
 } from "./check-tls.js";
 import { checkReachable, type ListedByBoth, listByBoth } from "./lists.js";
@@ -86,7 +86,7 @@ async function checkBoth(
 
 async function checkTls(client: StoreClient, transport: Transport, lists: ListedByBoth): Promise<readonly Finding[]> {
   return [
-    await checkPlainHttp(plainAddressOf(client.target.rest), client.now),
+    ...(await Promise.all(plainAddressesOf(client.target).map((plain) => checkPlainHttp(plain, client.now)))),
     checkStrictTransport(lists),
     await checkHttp2(transport, client),
   ];
