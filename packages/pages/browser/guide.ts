@@ -9,7 +9,7 @@ const documentedOrigin = "http://127.0.0.1:3000";
 /** The languages in which the guides show the same call, by the name after the fence. */
 const sameCallLanguages: Readonly<Record<string, string>> = { sh: "curl", js: "fetch", py: "python" };
 const titles: Readonly<Record<string, string>> = { curl: "curl", fetch: "fetch", python: "Python" };
-/** What the bar of a block says, by the name after the fence. */
+/** What the bar of a block says, by the name after the fence. Commands and responses without a name have no label. */
 const languageNames: Readonly<Record<string, string>> = {
   graphql: "GraphQL",
   js: "JavaScript",
@@ -66,7 +66,7 @@ function showAsTabs(id: string, group: readonly HTMLElement[]): void {
 function addBar(block: HTMLElement): void {
   const copy = copyButton(() => within(block, "code").textContent ?? "");
   if (copy === undefined) return;
-  const name = element("span", languageNames[block.dataset.language ?? ""] ?? "Text");
+  const name = element("span", languageNames[block.dataset.language ?? ""] ?? "");
   const bar = element("div", name, copy);
   bar.className = "bar";
   block.prepend(bar);

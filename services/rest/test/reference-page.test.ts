@@ -90,7 +90,7 @@ describe("the reference page lists the fields of", () => {
   });
 
   it("an error", () => {
-    const rows = rowsBelow("Body of every other status: <code>Error</code>");
+    const rows = rowsBelow("Body of every error: <code>Error</code>");
     expect(rows.map(([field]) => field)).toEqual(["code", "message", "status"]);
   });
 });
@@ -113,7 +113,9 @@ it("the list of the operations names each one as its section does, and marks the
 });
 
 it("every heading Example has an example below it, and each operation has one", () => {
-  const examples = [...page.matchAll(/<h3>Example<\/h3>\n<pre><code>(.*?)<\/code><\/pre>/gs)].map(([, text]) => text);
+  const examples = [
+    ...page.matchAll(/<h3>Example<\/h3>\n<div class="code"><pre tabindex="0"><code>(.*?)<\/code>/gs),
+  ].map(([, text]) => text);
   expect(examples).toHaveLength(5);
   expect(page.split("<h3>Example</h3>")).toHaveLength(6);
   for (const text of examples) expect(text).toMatch(/^[[{]\n.*[\]}]$/s);

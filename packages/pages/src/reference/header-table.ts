@@ -41,8 +41,8 @@ export function headerTable(
 ): Markup {
   const rows = meanings.map(({ name, reference, statuses }) => {
     const { description = "", example } = headers[reference.replace("#/components/headers/", "")] ?? {};
-    const of = withStatuses ? html`<td>${statuses.join(", ")}</td>` : undefined;
-    return html`<tr><td><code>${name}</code></td>${of}<td>${prose(description)}</td><td><code>${String(example)}</code></td></tr>
+    const of = withStatuses ? html`<td class="statuses">${statuses.join(", ")}</td>` : undefined;
+    return html`<tr><td><code>${name}</code></td>${of}<td>${prose(description)}</td><td class="example"><code>${String(example)}</code></td></tr>
 `;
   });
   const statusHeading = withStatuses ? html`<th scope="col">Status</th>` : undefined;

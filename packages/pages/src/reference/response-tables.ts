@@ -24,7 +24,7 @@ export function responseTables(
 ${all.flatMap(statusRows)}
 </tbody></table>
 ${success && bodyTable(`Body of ${success.status}`, success, components)}
-${failure && bodyTable("Body of every other status", failure, components)}
+${failure && bodyTable("Body of every error", failure, components)}
 <h3>Headers</h3>
 <p>Besides the <a href="#common-headers">headers of every response</a>:</p>
 ${headerTable(own, components.headers, { withStatuses: true })}
@@ -37,7 +37,7 @@ function exampleBlock({ response }: StatusResponse): Markup | undefined {
   return text === ""
     ? undefined
     : html`<h3>Example</h3>
-<pre><code>${text}</code></pre>`;
+<div class="code"><pre tabindex="0"><code>${text}</code></pre></div>`;
 }
 
 function isFailure({ status }: StatusResponse): boolean {
