@@ -14,13 +14,14 @@ export function apiKey(): string | undefined {
 export function openKeyForm(onKey: () => void): void {
   const form = byId("key");
   const input = byId("key-input") as HTMLInputElement;
-  const forget = byId("key-forget");
+  const forget = byId("key-forget") as HTMLButtonElement;
   const state = byId("key-state");
   const textWithoutKey = state.textContent ?? "";
 
   function show(): void {
     const key = apiKey();
-    forget.hidden = key === undefined;
+    // Not hidden: the button would appear below the pointer, and get the second click of a double click.
+    forget.disabled = key === undefined;
     input.value = key ?? "";
     state.textContent =
       key === undefined ? textWithoutKey : "All pages in this tab use this key until you close the tab.";

@@ -61,7 +61,7 @@ export const keyForm: Markup = html`<form id="key" class="key" autocomplete="off
 <div class="row">
 <input id="key-input" type="password" spellcheck="false" autocapitalize="none" autocomplete="off" placeholder="pets_live_... or pets_test_...">
 <button type="submit">Use this key</button>
-<button type="button" id="key-forget" class="quiet" hidden>Forget key</button>
+<button type="button" id="key-forget" class="quiet" disabled>Forget key</button>
 </div>
 <p id="key-state" class="about" role="status">The key stays in this tab until you close it, and is sent only to this service.</p>
 <noscript><p class="about">This form needs JavaScript.</p></noscript>

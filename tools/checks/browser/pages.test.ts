@@ -88,6 +88,15 @@ describe("the reference page", () => {
   });
 });
 
+it("a double click on the button that uses a key keeps the key", async ({ store, open }) => {
+  const { page } = await open(1280);
+  await page.goto("/usage");
+  const key = await store.issueKey();
+  await page.getByLabel("API key").fill(key);
+  await page.getByRole("button", { name: "Use this key" }).dblclick();
+  expect(await page.getByLabel("API key").inputValue()).toBe(key);
+});
+
 describe("the usage page", () => {
   it("shows the plan and both windows, and costs nothing", ({ store, open }) =>
     withinOneMinute(async () => {
