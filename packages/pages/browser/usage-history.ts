@@ -54,6 +54,14 @@ export function openUsageHistory(): HistoryView {
       else if (body.code === undefined) say(`The response with status ${response.status} is not from the pet store.`);
       // After a 429, the history on the page is a second old.
       else if (response.status !== 429 || history === undefined) say(`${body.message} `, codeLink(body.code));
+      // A key can load its history once a second, which a reload of the page has used up.
+      if (response.status === 429 && history === undefined) {
+        // A proxy may send no number of seconds.
+        const retryAfterMs = 1_000 * Number(response.headers.get("Retry-After")) || refreshIntervalMs;
+        setTimeout(() => {
+          if (!signal.aborted) load();
+        }, retryAfterMs);
+      }
     } catch (error) {
       if (!signal.aborted) say(`No response: ${error instanceof Error ? error.message : error}`);
     }

@@ -137,3 +137,16 @@ it("the charts stay when they are refreshed twice in a second, and go with their
   await expect.poll(() => textOf(page, "#history-state")).toContain("API_KEY_INVALID");
   expect(await page.locator(`${hours} .summary`).isVisible()).toBe(false);
 });
+
+it("the charts appear without a click after a 429, which a reload within a second gets", async ({ store, open }) => {
+  const { page } = await open(390);
+  const body = {
+    code: "RATE_LIMIT_EXCEEDED",
+    message: "Each key can read the usage history once a second.",
+    status: 429,
+  };
+  const refusal = { status: 429, headers: { "Retry-After": "1" }, json: body };
+  await page.route("/usage/history", (route) => route.fulfill(refusal), { times: 1 });
+  await openUsage(page, await store.database.issueKey(free));
+  expect(await textOf(page, "#history-state")).toBe("");
+});
