@@ -110,21 +110,22 @@ function summaryText(chart: Chart, unit: Unit, limit: number | undefined): strin
   if (limit === undefined) return counts;
   const most = Math.max(...chart.admitted);
   const part = Math.round((100 * most) / limit);
-  return `${counts} The busiest day used ${part === 0 && most > 0 ? "less than 1" : part.toLocaleString("en")} % of the limit of ${limit.toLocaleString("en")} a day.`;
+  return `${counts} The busiest day used ${part === 0 && most > 0 ? "less than 1" : part.toLocaleString("en")}\u00a0% of the limit of ${limit.toLocaleString("en")} a day.`;
 }
 
-/** `ofKeys` says which keys have used the units. */
-function countsText(admitted: number, refused: number, ofKeys = ""): string {
-  const units = `${admitted.toLocaleString("en")} ${admitted === 1 ? "unit" : "units"} used${ofKeys}`;
+function countsText(admitted: number, refused: number): string {
+  const units = `${admitted.toLocaleString("en")} ${admitted === 1 ? "unit" : "units"} used`;
   return `${units}, ${refused.toLocaleString("en")} ${refused === 1 ? "request" : "requests"} refused`;
 }
 
 function barText({ starts, keys, admitted, refused }: Chart, unit: Unit, index: number): string {
   const ofKeys = keys
     .filter((key) => (key.admitted[index] ?? 0) > 0)
-    .map((key) => `${key.label} ${key.admitted[index]?.toLocaleString("en")}`);
-  const parts = ofKeys.length > 1 ? ` (${ofKeys.join(", ")})` : "";
-  return `${periodText(starts[index] ?? "", unit)}: ${countsText(admitted[index] ?? 0, refused[index] ?? 0, parts)}`;
+    .map((key) => `${key.label}: ${key.admitted[index]?.toLocaleString("en")}`);
+  const parts = ofKeys.length > 1 ? `. Used by ${ofKeys.join("; ")}` : "";
+  const soFar = index === starts.length - 1 ? " so far" : "";
+  const period = `${periodText(starts[index] ?? "", unit)}${soFar}`;
+  return `${period}: ${countsText(admitted[index] ?? 0, refused[index] ?? 0)}${parts}`;
 }
 
 /** Hidden from screen readers: they read the summary, the slider and the table. */

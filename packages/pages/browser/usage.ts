@@ -117,7 +117,7 @@ function showNoQuota(kind: Notice["kind"], title: string, ...advice: readonly No
 
 function showQuota(status: RateLimitStatus): void {
   const { plan: planName, minute, day, bannedUntil, key, account } = status;
-  time.textContent = `As of ${momentText(now(), now())}.`;
+  time.textContent = `As of ${momentText(now(), now())}. The limits refresh every 15 s while this page is visible.`;
   announce([...noticesOf(status), ...endNoticesOf(status)]);
   keyFacts.textContent = key && account ? describeKey({ key, account }) : "";
   markPlan(planName);
@@ -191,7 +191,7 @@ function isNear({ limit, remaining }: WindowStatus): boolean {
 function nearNotice(name: "minute" | "day", { reset }: WindowStatus): Notice {
   return {
     kind: "near",
-    title: `At least ${100 - 100 * nearPart} % of the requests of this ${name} are used. The limit resets at ${momentOf(reset)}`,
+    title: `At least ${100 - 100 * nearPart}\u00a0% of the requests of this ${name} are used. The limit resets at ${momentOf(reset)}`,
     until: reset,
     advice: [
       "When they are used up, requests get 429 until then. Send fewer: ",
@@ -256,7 +256,9 @@ function showCountdowns(): void {
 function showWindow(gauge: HTMLElement, { limit, remaining, reset }: WindowStatus, blocked: string | undefined): void {
   const value = blocked === undefined ? remaining : 0;
   const meter = within(gauge, "meter");
-  Object.assign(meter, { max: limit, value, low: (nearPart / 2) * limit, high: nearPart * limit, optimum: limit });
+  // The meter is green from `high` on, and the page warns at exactly the near part.
+  const high = nearPart * limit + 0.5;
+  Object.assign(meter, { max: limit, value, low: (nearPart / 2) * limit, high, optimum: limit });
   gauge.classList.toggle("used-up", value === 0);
   within(gauge, ".left").textContent = remaining.toLocaleString("en");
   within(gauge, ".of").textContent =

@@ -31,9 +31,9 @@ ${gauge("day", "This day")}
 <p id="usage-key"></p>
 <p id="usage-plan"></p>
 <div class="row" id="refresh-controls" hidden>
-<button type="button" id="refresh">Refresh</button> <span id="usage-time"></span> This page refreshes every 15 s while it is visible.
+<button type="button" id="refresh">Refresh</button> <span id="usage-time"></span>
 </div>
-<p class="about">This page shows <code>GET /rate_limit</code>. It costs nothing.</p>
+<p class="about">This section shows <code>GET /rate_limit</code>. It costs nothing.</p>
 </section>
 <section aria-labelledby="history-title">
 <h2 id="history-title">Over time</h2>
@@ -43,7 +43,7 @@ ${gauge("day", "This day")}
 ${chart("hours", "The last 48 hours", "Hour")}
 ${chart("days", "The last 90 days", "Day")}
 </div>
-<p class="about">This section shows <code>GET /usage/history</code>. It costs nothing. Hours and days are in UTC. The numbers are up to 20 s old. The limit of a day is the present one; an hour has no limit of its own.</p>
+<p class="about">This section shows <code>GET /usage/history</code>. It costs nothing. A REST request uses one unit, and a GraphQL operation <a href="/docs/limits">one for each root field</a>. Hours and days are in UTC. The charts refresh every minute, with numbers that are up to 20 s old. The limit of a day is the present one; an hour has no limit of its own.</p>
 </section>
 <section aria-labelledby="plans-title">
 <h2 id="plans-title">Plans</h2>

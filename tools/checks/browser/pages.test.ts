@@ -142,8 +142,8 @@ describe("the usage page", () => {
       calls: 8,
       meters: [2, 2],
       notices: [
-        new RegExp(`^At least 80 % of the requests of this day are used\\. The limit resets at ${moment}`),
-        new RegExp(`^At least 80 % of the requests of this minute are used\\. The limit resets at ${moment}`),
+        new RegExp(`^At least 80\\s% of the requests of this day are used\\. The limit resets at ${moment}`),
+        new RegExp(`^At least 80\\s% of the requests of this minute are used\\. The limit resets at ${moment}`),
       ],
       links: [staysWithin, staysWithin],
     },

@@ -49,7 +49,7 @@ describe.each([
     await openUsage(page, website);
     expect(await textOf(page, `${hours} .summary`)).toBe("650 units used, 4 requests refused in the last 48 hours.");
     expect(await textOf(page, `${days} .summary`)).toMatch(
-      /^680 units used, 4 requests refused in the last 90 days\. The busiest day used \d\d % of the limit of 1,000 a day\.$/,
+      /^680 units used, 4 requests refused in the last 90 days\. The busiest day used \d\d\u00a0% of the limit of 1,000 a day\.$/,
     );
     const labels = await page.locator("#history-legend li").allTextContents();
     expect(labels).toEqual([
@@ -62,6 +62,10 @@ describe.each([
     // The day is at 30 % of its limit or more, and an hour has no limit.
     expect(await page.locator(".plot .limit").count()).toBe(1);
     expect(await page.locator(`${days} .plot .limit`).count()).toBe(1);
+    await page.getByLabel("Hour", { exact: true }).press("ArrowLeft");
+    expect(await textOf(page, `${hours} .picked`)).toMatch(
+      /: 350 units used, 4 requests refused\. Used by website \(this key\): 250; pets_live_\w+\.\.\.: 100$/,
+    );
   });
 
   it("name the numbers of each bar, by keyboard, and in a table", async ({ store: { database }, open }) => {
@@ -73,7 +77,7 @@ describe.each([
     const { page } = await open(width);
     await openUsage(page, key);
     const slider = page.getByLabel("Hour", { exact: true });
-    await expect.poll(() => textOf(page, `${hours} .picked`)).toMatch(/: 1 unit used, 0 requests refused$/);
+    await expect.poll(() => textOf(page, `${hours} .picked`)).toMatch(/ so far: 1 unit used, 0 requests refused$/);
     await slider.press("ArrowLeft");
     const text = await textOf(page, `${hours} .picked`);
     expect(text).toMatch(/^\d\d:00 to \d\d:00 UTC on \w+ \d+: 2,000 units used, 3 requests refused$/);
