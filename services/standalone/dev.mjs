@@ -1,4 +1,4 @@
-// `npm run dev` compiles and serves a saved change in about two seconds. If a change does not compile, the store continues
+// `npm run dev` compiles and serves a saved change in about three seconds. If a change does not compile, the store continues
 // to serve the last good build.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
