@@ -6,7 +6,8 @@ import { getIntrospectionQuery } from "graphql";
 import { graphql, graphqlCall } from "../environment/apis.js";
 import { type Environment, it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
-import { isFailure, type Result, slowestMs } from "../environment/results.js";
+import { checkPrices } from "../environment/price.js";
+import { isFailure, slowestMs } from "../environment/results.js";
 import { mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 
 /** The first pages of the list have the largest answers. */
@@ -28,41 +29,21 @@ async function openService(environment: Environment, warmUp: readonly Hostile[])
   return { service, apiKey };
 }
 
-const unitCostsAtMost = 40;
-const measured = { requests: 24, rejected: 200 };
 const introspection: Hostile = {
   name: "the introspection of tools",
   write: (mark) => JSON.stringify({ query: `#${mark}\n${getIntrospectionQuery({ oneOf: true })}` }),
 };
 
 it("document-costs: a unit buys at most 40 times the work of a 401", async ({ environment, figures }) => {
-  const { service, apiKey } = await openService(environment, [...hostileDocuments, ...dearDocuments]);
-  const microseconds = async (send: () => Promise<readonly Result[]>) => {
-    const before = await cpuMicroseconds(service);
-    const answers = await send();
-    return { each: ((await cpuMicroseconds(service)) - before) / answers.length, answers };
-  };
-  const rejected = async () => {
-    const call = () => ({ method: "GET", path: "/graphql?query={__typename}" }) as const;
-    return (
-      await microseconds(() => environment.sendBurst({ requests: measured.rejected, clients: 4, apiKey: "", call }))
-    ).each;
-  };
-
-  for (const { name, write } of [introspection, ...hostileDocuments, ...hostileVariables, ...dearDocuments]) {
-    // A new document each time, so that no cache has it.
-    const call = (_api: unknown, index: number) => graphqlCall(write(`${name} ${index}`));
-    const ratios: number[] = [];
-    for (let attempt = 0; attempt < 3; attempt += 1) {
-      const control = await rejected();
-      const { each, answers } = await microseconds(() =>
-        environment.sendBurst({ requests: measured.requests, clients: 4, apiKey, call }),
-      );
-      ratios.push(each / unitsOf(answers) / control);
-    }
-    // The least of three: other programs and garbage collections only add to it.
-    figures.atMost(unitCostsAtMost, `${name}: CPU of a unit, times a 401`, Math.min(...ratios));
-  }
+  // Before the service starts: its warm-up creates pets too.
+  await environment.database.execute(largestPets);
+  const service = await environment.startService(unthrottled, { api: graphql, isProbed: true });
+  const hostile = [introspection, ...hostileDocuments, ...hostileVariables, ...dearDocuments];
+  const calls = hostile.map(({ name, write }) => ({
+    name,
+    call: (index: number) => graphqlCall(write(`${name} ${index}`)),
+  }));
+  await checkPrices(environment, figures, service, calls);
 });
 
 const waitsAtMost = { ms: 1_000, controls: 3 };
@@ -191,15 +172,6 @@ it("document-cache: one key displaces no persisted query of another customer", a
     );
   }
 });
-
-async function cpuMicroseconds(service: Service): Promise<number> {
-  return ((await service.ask("usage")) as { readonly cpuMicroseconds: number }).cpuMicroseconds;
-}
-
-/** What the operation cost. A document that is refused costs one unit. */
-function unitsOf(answers: readonly Result[]): number {
-  return Number(/"cost":(\d+)/.exec(answers[0]?.text ?? "")?.[1] ?? 1) || 1;
-}
 
 function watchReadiness({ origin }: Service) {
   const statuses: number[] = [];

@@ -63,7 +63,8 @@ export function startServiceProgram(options: ServiceOptions): Program {
   return startProgram({
     name: "The service",
     args: [...serviceFlags, ...preloads.flatMap((preload) => ["--import", preload]), main.pathname],
-    environment: { ...environment, HOST: "127.0.0.1", PORT: `${port}` },
+    // As in the images: without it, graphql checks the class of every type again for each field.
+    environment: { NODE_ENV: "production", ...environment, HOST: "127.0.0.1", PORT: `${port}` },
     hasChannel: isProbed,
   });
 }
