@@ -7,6 +7,7 @@ import { watchOverload } from "./observability/overload.js";
 import { createRequestMetrics } from "./observability/request-metrics.js";
 import { createAccountTurns } from "./pipeline/account-turns.js";
 import { createApp } from "./pipeline/app.js";
+import { createPreflight } from "./pipeline/preflight.js";
 import { createProbes } from "./pipeline/probes.js";
 import { rateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFiles } from "./pipeline/static-files.js";
@@ -65,6 +66,7 @@ export async function openService(
   const app = createApp([...resources, rateLimitStatus, createUsageHistory(core, monotonicNow)], {
     admission,
     findProbe: createProbes(admission, checkHealth, now),
+    answerPreflight: createPreflight(admission, now),
     findFile: createStaticFiles(admission, files, redirects, now),
     log,
     metrics,

@@ -17,28 +17,33 @@ it("a probe is answered to GET and HEAD without a key, with the headers of every
   expect(store.logged.join()).not.toContain("probe-1");
 });
 
-it("an address that sends more than 12,000 probes in a minute is refused, and no other", async () => {
-  const probe = (path: string, address: string) => store.call("GET", path, { headers: { "X-Forwarded-For": address } });
+it.for([
+  { what: "probes", method: "GET", path: "/livez", status: 200 },
+  { what: "preflight requests", method: "OPTIONS", path: "/v1/pets", status: 204 },
+])("an address that sends more than 12,000 $what in a minute is refused, and no other", async (flood) => {
+  const { what, method, path, status } = flood;
+  const [address, other] = [`192.0.2.${status}`, "192.0.2.1"];
+  const send = (from: string) => store.call(method, path, { headers: { "X-Forwarded-For": from } });
   // Pipelined, to take less time. A connection may have 64 outstanding requests.
   using client = openRawClient(store.port);
-  const batch = "GET /livez HTTP/1.1\r\nHost: pets.example\r\nX-Forwarded-For: 192.0.2.1\r\n\r\n".repeat(60);
+  const batch = `${method} ${path} HTTP/1.1\r\nHost: pets.example\r\nX-Forwarded-For: ${address}\r\n\r\n`.repeat(60);
   for (let sent = 0; sent < 12_000; sent += 60) {
     client.write(batch);
     const answers = await client.received(60);
-    expect(answers.filter(({ status }) => status !== 200)).toEqual([]);
+    expect(answers.filter((answer) => answer.status !== status)).toEqual([]);
     client.answers().splice(0);
   }
-  expect(await probe("/readyz", "192.0.2.1")).toMatchObject({
+  expect(await send(address)).toMatchObject({
     status: 429,
-    json: { code: "RATE_LIMIT_EXCEEDED", message: expect.stringContaining("12000 probes a minute"), status: 429 },
+    json: { code: "RATE_LIMIT_EXCEEDED", message: expect.stringContaining(`12000 ${what} a minute`), status: 429 },
     headers: { "retry-after": "61", "content-type": "application/json; charset=utf-8" },
     rateLimit: { limit: 12_000, remaining: 0, reset: store.clock.nowMs / 1_000 + 60 },
   });
-  expect((await probe("/readyz", "192.0.2.2")).status).toBe(200);
-  expect((await probe("/v1/pets", "192.0.2.1")).status).toBe(401);
+  expect((await send(other)).status).toBe(status);
+  expect((await store.call("GET", "/v1/pets", { headers: { "X-Forwarded-For": address } })).status).toBe(401);
   expect(await store.readiness()).toEqual({ status: "ready" });
-  store.clock.nowMs += 61_000;
-  expect((await probe("/readyz", "192.0.2.1")).status).toBe(200);
+  store.clock.nowMs += 120_000;
+  expect((await send(address)).status).toBe(status);
 });
 
 it("an instance that is older than the schema stays ready, and names the migrations of the newer release to operators", async () => {

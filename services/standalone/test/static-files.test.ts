@@ -235,6 +235,13 @@ it("an address that loads more than 600 files in a minute is refused, and no oth
   expect((await load("192.0.2.1")).status).toBe(200);
 });
 
+it("a redirect counts as a file", async () => {
+  const load = () => services.graphql.call("GET", "/", { headers: { "X-Forwarded-For": "192.0.2.3" } });
+  const loaded = await Promise.all(Array.from({ length: 600 }, load));
+  expect(new Set(loaded.map(({ status }) => status))).toEqual(new Set([302]));
+  expect((await load()).status).toBe(429);
+});
+
 describe("an unknown path", () => {
   const store = services.rest;
   const Accept = "text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8";

@@ -6,8 +6,8 @@ import { type Answer, problemReply, type Reply } from "./reply.js";
 const maxAddresses = 10_000;
 
 /**
- * Limits static files and probes, which need no key and cost no units, for each client address. The returned function counts one request, and makes
- * its reply if the address is within the limit. The rate-limit headers then show how many requests without a valid key
+ * Limits requests that need no key and cost no units, for each client address. The returned function counts one request, and
+ * makes its reply if the address is within the limit. The rate-limit headers then show how many requests without a valid key
  * remain. Beyond the limit, the reply is RATE_LIMIT_EXCEEDED with this message, and the headers show the limit.
  */
 export function createAddressLimit(

@@ -16,7 +16,6 @@ import type { RequestMetrics } from "../observability/request-metrics.js";
 import type { Tracing } from "../observability/tracing.js";
 import { jsonMediaType } from "../server/media-types.js";
 import { createRequest, type HttpRequest } from "./http-request.js";
-import { preflightReply } from "./preflight.js";
 import { type FindProbe, probePaths } from "./probes.js";
 import { type Answer, type Failure, problemCodeOf, problemReply, type Reply } from "./reply.js";
 import type { AcceptableRequest, Handler, Resource } from "./resource.js";
@@ -26,6 +25,7 @@ import { writeReply } from "./write-reply.js";
 interface AppDeps {
   readonly admission: Admission;
   readonly findProbe: FindProbe;
+  readonly answerPreflight: (request: HttpRequest) => Promise<Answer>;
   readonly findFile: FindFile;
   readonly log: Log;
   readonly metrics: Pick<RequestMetrics, "started" | "ended">;
@@ -50,7 +50,7 @@ interface Route {
 }
 
 export function createApp(resources: readonly Resource[], deps: AppDeps): Express {
-  const { admission, findProbe, findFile, log, metrics, tracing, monotonicNow } = deps;
+  const { admission, findProbe, answerPreflight, findFile, log, metrics, tracing, monotonicNow } = deps;
 
   /** Responds to the request, and reports it to log, metrics and traces when its response is closed. */
   function handle(req: Request, res: Response, resource?: Resource): void {
@@ -135,11 +135,7 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
       return { name: "malformed", respond };
     }
     if (request.method === "OPTIONS") {
-      const respond = async () => ({
-        reply: preflightReply(request),
-        quota: await admission.addressUsage(request.addressBucket),
-      });
-      return { name: "preflight", respond };
+      return { name: "preflight", respond: () => answerPreflight(request) };
     }
     if (resource !== undefined) {
       const respond = (outcome: Outcome) =>

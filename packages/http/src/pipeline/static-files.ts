@@ -30,16 +30,12 @@ export function createStaticFiles(
   const notFoundPage = filesByPath.get(notFoundPath);
   filesByPath.delete(notFoundPath);
 
-  async function redirect(request: HttpRequest, to: string): Promise<Answer> {
-    return { reply: redirectReply(request, to), quota: await admission.addressUsage(request.addressBucket) };
-  }
-
   return (request) => {
     if (request.method !== "GET" && request.method !== "HEAD") return undefined;
     const file = filesByPath.get(request.path);
     if (file !== undefined) return () => count(request, () => fileReply(file, request));
     const target = redirects.get(request.path);
-    if (target !== undefined) return () => redirect(request, target);
+    if (target !== undefined) return () => count(request, () => redirectReply(request, target));
     if (notFoundPage === undefined || !isFromBrowser(request)) return undefined;
     return () =>
       count(request, () => ({ ...fileReply(notFoundPage, request), status: 404, problemCode: "ROUTE_NOT_FOUND" }));
