@@ -47,8 +47,8 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
   const [addresses = {}] = secrets.map(valuesOf);
 
   it("are what the API server takes, to the last field", () => {
-    // kustomize generates the secrets, in base64 with line breaks. Operators define the two other kinds.
-    const unchecked = ["Secret", "ServiceMonitor", "Cluster"];
+    // kustomize generates the secrets, in base64 with line breaks. Operators define the three other kinds.
+    const unchecked = ["Secret", "ServiceMonitor", "Cluster", "BackendTrafficPolicy"];
     const found = [...overlay, ...withIngress, ...ha, ...stores].filter(({ kind }) => !unchecked.includes(kind));
     expect(found.flatMap(unknownFields)).toEqual([]);
   });
@@ -138,8 +138,29 @@ describeWithProgram("kubectl", "the Kubernetes manifests", async () => {
       { metadata: { annotations }, spec: { rules: [{ host }], tls: [{ hosts: [host] }] } },
     ]);
     expect(withIngress.filter(({ apiVersion }) => apiVersion.startsWith("gateway."))).toEqual([]);
-    const isOther = ({ kind }: Manifest) => !["Gateway", "HTTPRoute", "Ingress", "NetworkPolicy"].includes(kind);
+    const changed = ["Gateway", "HTTPRoute", "BackendTrafficPolicy", "Ingress", "NetworkPolicy"];
+    const isOther = ({ kind }: Manifest) => !changed.includes(kind);
     expect(withIngress.filter(isOther)).toEqual(overlay.filter(isOther));
+  });
+
+  it("send the requests of an API key to one pod, through the gateway and through the ingress", () => {
+    const [route] = overlay
+      .filter(HTTPRoute.is)
+      .filter(({ spec }) => spec?.rules?.some(({ backendRefs }) => backendRefs));
+    expect(overlay.find(({ kind }) => kind === "BackendTrafficPolicy")).toMatchObject({
+      spec: {
+        targetRefs: [{ kind: "HTTPRoute", name: route?.metadata?.name }],
+        loadBalancer: {
+          type: "ConsistentHash",
+          consistentHash: { type: "Header", header: { name: "Authorization" } },
+        },
+      },
+    });
+    const [ingress] = withIngress.filter(Ingress.is);
+    expect(ingress?.metadata?.annotations).toMatchObject({
+      "haproxy.org/load-balance": "hdr(Authorization)",
+      "haproxy.org/backend-config-snippet": "hash-type consistent\nhash-balance-factor 150\n",
+    });
   });
 
   it("scale every deployment within bounds that the database and the quota know of", () => {
