@@ -4,21 +4,19 @@ import { dearDocuments, type Hostile, hostileDocuments, hostileVariables } from 
 import type { Figures } from "@petstore/harness/test-with-figures";
 import { getIntrospectionQuery } from "graphql";
 import { graphql, graphqlCall } from "../environment/apis.js";
+import { addLargestPets, documentsToRead } from "../environment/dearest.js";
 import { type Environment, it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { checkPrices } from "../environment/price.js";
 import { isFailure, slowestMs } from "../environment/results.js";
 import { mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 
-/** The first pages of the list have the largest answers. */
-const largestPets =
-  "insert into pets (name, category_id, status) select repeat('🐈', 255), 1, 'available' from generate_series(1, 100)";
 /** Limited by the day, whose window does not end during the test. */
 const limits = { perMinute: 10_000_000, perDay: 1_000_000 };
 
 async function openService(environment: Environment, warmUp: readonly Hostile[]) {
   // Before the service starts: its warm-up creates pets too.
-  await environment.database.execute(largestPets);
+  await environment.database.execute(addLargestPets);
   const service = await environment.startService(unthrottled, { api: graphql, isProbed: true });
   const apiKey = await environment.issueKey(limits);
   // The compiler must have seen every part of the documents.
@@ -36,7 +34,7 @@ const introspection: Hostile = {
 
 it("document-costs: a unit buys at most 40 times the work of a 401", async ({ environment, figures }) => {
   // Before the service starts: its warm-up creates pets too.
-  await environment.database.execute(largestPets);
+  await environment.database.execute(addLargestPets);
   const service = await environment.startService(unthrottled, { api: graphql, isProbed: true });
   const hostile = [introspection, ...hostileDocuments, ...hostileVariables, ...dearDocuments];
   const calls = hostile.map(({ name, write }) => ({
@@ -49,30 +47,17 @@ it("document-costs: a unit buys at most 40 times the work of a 401", async ({ en
 const waitsAtMost = { ms: 1_000, controls: 3 };
 const memoryLimitMebibytes = 256;
 const cheap: Hostile = { name: "{__typename}", write: (mark) => JSON.stringify({ query: `{__typename}#${mark}` }) };
-/** The dearest of each kind: to read, to refuse, to validate, and to execute. */
-const dearest = [
-  "a block string of 1,990 lines",
-  "a string of 16,000 emoji",
-  "60,000 commas",
-  "99 duplicate connections",
-  "39 fragments in a circle",
-  "240 inline fragments",
-  "120 variables",
-];
-
 it.for([60, 300])(
   "document-bursts: %i of the dearest documents at one moment let others wait for 1 s at most",
   async (requests, { environment, figures }) => {
-    const documents = hostileDocuments.filter(({ name }) => dearest.includes(name));
-    const { service, apiKey } = await openService(environment, documents);
+    const { service, apiKey } = await openService(environment, documentsToRead);
     const burst = { environment, figures, service, apiKey, requests };
     const documentOf = ({ name, write }: Hostile) => ({
       name,
       write: (index: number) => write(`${name} ${requests} ${index}`),
     });
     const atMostMs = await longestWaitAllowedMs(burst);
-    figures.exactly(dearest.length, "dear documents", documents.length);
-    for (const document of documents) {
+    for (const document of documentsToRead) {
       const what = `${requests} times ${document.name}: the longest wait of another client`;
       figures.atMost(atMostMs, what, await longestWaitMs(burst, documentOf(document)), "ms");
     }

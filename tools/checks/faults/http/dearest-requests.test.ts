@@ -1,7 +1,9 @@
+import { randomUUID } from "node:crypto";
 import { startShippedBalancer } from "@petstore/harness/network";
 import { dearValues } from "@petstore/harness/responses";
 import { haproxyFile } from "../../programs.js";
 import { type Api, apis, graphql, rest, twoOfEach } from "../environment/apis.js";
+import { addLargestPets, documentsToExecute, documentsToRead, valuesToParse } from "../environment/dearest.js";
 import { it } from "../environment/environment.js";
 import { type Attack, checkMoment, heldUntilKeyIsStaleMs } from "../environment/moment.js";
 import { checkPrices } from "../environment/price.js";
@@ -32,7 +34,8 @@ it("dearest-body: costs at most 40 times a 401", async ({ environment, figures }
   }
 });
 
-it("dearest-bodies: one key makes no other client wait for a second", async ({ environment, figures }) => {
+it("dearest-requests: one key makes no other client wait for a second", async ({ environment, figures }) => {
+  await environment.database.execute(addLargestPets);
   for (const service of await environment.startServices(faultless)) {
     for (const attack of attacksOn(service.api)) {
       await checkMoment(environment, figures, { ...attack, target: service, services: [service] });
@@ -40,10 +43,10 @@ it("dearest-bodies: one key makes no other client wait for a second", async ({ e
   }
 });
 
-it("dearest-bodies-balanced: the shipped HAProxy takes no instance out", { tags: ["haproxy", "redis-server"] }, async ({
-  environment,
-  figures,
-}) => {
+it("dearest-requests-balanced: the shipped HAProxy takes no instance out", {
+  tags: ["haproxy", "redis-server"],
+}, async ({ environment, figures }) => {
+  await environment.database.execute(addLargestPets);
   await environment.startWithRedis(faultless, twoOfEach);
   const servicesOf = (api: Api) => environment.services.filter((service) => service.api === api);
   const portsOf = (api: Api) => servicesOf(api).map(({ port }) => port);
@@ -61,15 +64,27 @@ it("dearest-bodies-balanced: the shipped HAProxy takes no instance out", { tags:
   }
 });
 
+/** With bodies, and with documents that no cache has. Each attack sends all of them in turn. */
 function attacksOn(api: Api): Omit<Attack, "target" | "services">[] {
-  const bodies = values.map(([, value]) => bodyWith(api, value));
-  return keys.flatMap(({ what, ...key }) =>
-    holds.map(({ how, heldMs }) => ({
-      ...key,
-      what: `${api.name}, ${what}, ${how}`,
-      heldMs,
-      bodyOf: (index) => bodies[index % bodies.length] ?? "",
-    })),
+  const bodies = valuesToParse.map((value) => () => bodyWith(api, value));
+  const documents = [...documentsToRead, ...documentsToExecute].map(
+    ({ write }) =>
+      () =>
+        write(randomUUID()),
+  );
+  const contents = [
+    { name: "bodies", writers: bodies },
+    ...(api === graphql ? [{ name: "documents", writers: documents }] : []),
+  ];
+  return contents.flatMap(({ name, writers }) =>
+    keys.flatMap(({ what, ...key }) =>
+      holds.map(({ how, heldMs }) => ({
+        ...key,
+        what: `${api.name}, ${name}, ${what}, ${how}`,
+        heldMs,
+        bodyOf: (index) => writers[index % writers.length]?.() ?? "",
+      })),
+    ),
   );
 }
 
