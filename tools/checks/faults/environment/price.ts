@@ -56,7 +56,7 @@ export async function checkPrices(
   }
 }
 
-/** What an operation cost. A request that is refused costs one unit, and introspection none. */
+/** What an operation cost. A request that is refused costs one unit. */
 function unitsOf(answers: readonly Result[]): number {
   return Number(/"cost":(\d+)/.exec(answers[0]?.text ?? "")?.[1]) || 1;
 }

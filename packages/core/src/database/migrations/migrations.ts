@@ -158,13 +158,14 @@ create function observe_pet_inserts(
         into stored from unnest(bounds || drawn) with ordinality as asked (bound, place);
       end $$;
 `,
-  // The holder of a key sees its name, so a new name is a change. The index finds the keys that end soon.
+  // The holder of a key sees its name, so a new name is a change. The index finds the keys that end soon. It comes first:
+  // keys are read while it is built, but not after the trigger is dropped.
   "0006-names-and-ends-of-keys": `
+create index api_keys_ends on api_keys (expires_at) where revoked_at is null and expires_at is not null;
 drop trigger api_keys_changed on api_keys;
 create trigger api_keys_changed
   after delete or update of account_id, digest, expires_at, revoked_at, lineage, ban_lifted_at, name, scope on api_keys
   for each row execute function tell_key_changed();
-create index api_keys_ends on api_keys (expires_at) where revoked_at is null and expires_at is not null;
 `,
   // The usage of each key in each hour: decisions/0028-count-usage-in-the-process.md.
   "0007-usage-history": `
