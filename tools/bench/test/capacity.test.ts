@@ -67,11 +67,14 @@ describe("capacity", () => {
       expect.stringContaining("max_connections 100"),
       expect.stringContaining("one Redis"),
       expect.stringContaining("haproxy.containers.cfg"),
+      expect.stringContaining("faster than old ones are deleted"),
       expect.stringContaining("32 cores"),
     ]);
     expect(walls[1]?.atRequestsPerSecond).toBe(35_001);
     // 20 GraphQL instances at 100,000 requests a second, so 10 up to half of that.
     expect(walls[2]?.atRequestsPerSecond).toBe(50_001);
+    // A tenth are creates, and 17,500 rows are deleted per second.
+    expect(walls[3]?.atRequestsPerSecond).toBe(175_001);
   });
 
   it("says what the first request needs, and a load that passes every wall", () => {

@@ -46,6 +46,8 @@ const assumed = {
   keyRefreshSeconds: 4,
   /** The balancer sends a key to one instance of each API. */
   instancesPerKey: 2,
+  /** Of idempotency keys, by one instance at a time (decision 0042). */
+  rowsDeletedPerSecond: 17_500,
   /** `server-template` in haproxy.containers.cfg. */
   containersPerApi: 10,
 } as const;
@@ -144,6 +146,7 @@ function lookUpsOf(keys: number, requestsPerSecond: number, instancesPerKey: num
 
 function wallsOf(measured: Measurements, activeKeys: number): Wall[] {
   const { maxConnections, keptConnections, containersPerApi, postgresCores, utilisation } = assumed;
+  const { createShare, rowsDeletedPerSecond } = assumed;
   const wall = (what: string, isReached: (needs: Needs, requestsPerSecond: number) => boolean): Wall => ({
     what,
     atRequestsPerSecond: smallestLoad((requestsPerSecond) =>
@@ -160,6 +163,9 @@ function wallsOf(measured: Measurements, activeKeys: number): Wall[] {
     }),
     wall("one Redis is not enough", (_needs, requestsPerSecond) => {
       return requestsPerSecond > measured.decisionsPerSecond * utilisation;
+    }),
+    wall("idempotency keys are stored faster than old ones are deleted", (_needs, requestsPerSecond) => {
+      return requestsPerSecond * createShare > rowsDeletedPerSecond;
     }),
     wall(`a PostgreSQL of ${postgresCores} cores is busy`, (needs) => needs.postgresCores > postgresCores),
   ].sort((a, b) => a.atRequestsPerSecond - b.atRequestsPerSecond);
