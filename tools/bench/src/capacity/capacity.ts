@@ -46,7 +46,7 @@ const assumed = {
   keyRefreshSeconds: 4,
   /** The balancer sends a key to one instance of each API. */
   instancesPerKey: 2,
-  /** Of idempotency keys, by one instance at a time (decision 0042). */
+  /** Old idempotency keys, with 10,000,000 of them (decision 0042). One instance deletes at a time. */
   rowsDeletedPerSecond: 17_500,
   /** `server-template` in haproxy.containers.cfg. */
   containersPerApi: 10,
@@ -199,7 +199,8 @@ ${formatTable(walls.map((wall) => [isPassed(wall) ? "passed" : "", rough(wall.at
 Measured: CPU time, memory, statements per list and decisions per second, in ${measured.file} (commit ${measured.commit},
 ${measured.machine}). Redis may decide more than one process asked it to.
 Assumed: half of the requests over each API, of the browse workload (${assumed.createShare * 100} % creates); ${assumed.utilisation * 100} % of each core used;
-${assumed.postgresMicrosecondsPerStatement} us of PostgreSQL for each statement; DATABASE_POOL_SIZE ${poolSize}; keys in use: ${count(load.activeKeys)} (--keys).
+${assumed.postgresMicrosecondsPerStatement} us of PostgreSQL for each statement; DATABASE_POOL_SIZE ${poolSize}; ${count(assumed.rowsDeletedPerSecond)} old idempotency
+keys deleted per second; keys in use: ${count(load.activeKeys)} (--keys).
 All else is arithmetic, good to a factor of two. No load above that of one machine was ever measured.`;
 }
 

@@ -7,7 +7,7 @@ import type { Service } from "./services.js";
 
 export interface PricedCall {
   readonly name: string;
-  /** The call with this number. A document with another number is in no cache. */
+  /** The request with this index. The index is part of a document, so that no cache has it. */
   call(index: number): HttpRequest;
 }
 
@@ -39,23 +39,29 @@ export async function checkPrices(
       targets: [service],
       call: (_api, index) => call(index),
     });
-    return { milliseconds: ((await usedMicroseconds(service)) - before) / requests / 1_000, units: unitsOf(answers) };
+    return { milliseconds: ((await usedMicroseconds(service)) - before) / requests / 1_000, answers };
   };
 
   const prices = [];
   for (const { name, call } of calls) {
     await priceOf(apiKey, sent.warmUps, call);
-    const { milliseconds, units } = await priceOf(apiKey, sent.measured, (index) => call(sent.warmUps + index));
-    prices.push({ name, perUnit: milliseconds / units });
+    const { milliseconds, answers } = await priceOf(apiKey, sent.measured, (index) => call(sent.warmUps + index));
+    figures.count(0, `${name}: answers that were not paid or not given`, answers, isUnpaidOrFailed);
+    prices.push({ name, perUnit: milliseconds / unitsOf(answers) });
   }
-  // Last, so that it takes no time to compile, and not beside the garbage of the calls.
+  // The 401 is measured last: its code is compiled by then, and its warm-up lets V8 collect the garbage of the calls.
   const rejected = () => service.api.list;
   await priceOf("no key", unauthorized.warmUps, rejected);
-  const { milliseconds: perUnauthorized } = await priceOf("no key", unauthorized.measured, rejected);
+  const { milliseconds: perUnauthorized, answers } = await priceOf("no key", unauthorized.measured, rejected);
+  figures.count(unauthorized.measured, "answers with 401", answers, ({ status }) => status === 401);
   for (const { name, perUnit } of prices) {
     const what = `${service.api.name}, ${name}: CPU per unit, times a 401 (${perUnauthorized.toFixed(3)} ms)`;
     figures.atMost(timesUnauthorizedAtMost, what, perUnit / perUnauthorized);
   }
+}
+
+function isUnpaidOrFailed({ status }: Result): boolean {
+  return status === 401 || status === 429 || status >= 500;
 }
 
 /** What an operation cost. A request that is refused costs one unit. */

@@ -7,7 +7,7 @@ import { openTogether } from "./resources.js";
 export interface ServiceOptions {
   /** The program of the service. */
   readonly main: URL;
-  /** The whole environment, except HOST and PORT. */
+  /** The whole environment, except HOST and PORT. NODE_ENV is `production` by default. */
   readonly environment: Readonly<Record<string, string | undefined>>;
   /** A free port by default. */
   readonly port?: number;
