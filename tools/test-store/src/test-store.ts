@@ -39,7 +39,9 @@ export function openTestStore(
   return openTogether(async (use) => {
     const database = environment.DATABASE_URL === undefined ? use(await createTestDatabase()) : undefined;
     if (database !== undefined) await migrate(database.url);
-    const config = readConfig({ DATABASE_URL: database?.url, PORT: "0", ...unhurried, ...environment });
+    // The direct URL leads past a PgBouncer, through which nothing can listen for changes.
+    const urls = { DATABASE_URL: database?.url, DATABASE_DIRECT_URL: database?.directUrl };
+    const config = readConfig({ ...urls, PORT: "0", ...unhurried, ...environment });
     const clock = { nowMs: Date.UTC(2027, 4, 3, 12) };
     const now = () => clock.nowMs;
     const logged: string[] = [];
