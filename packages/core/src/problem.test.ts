@@ -20,7 +20,7 @@ it("errors.md has a row and an anchor for every code, with its status and its me
   );
 });
 
-it("errors.md names the second case of RATE_LIMIT_EXCEEDED: a key can read the usage history once a second", () => {
+it("errors.md names the other cases of RATE_LIMIT_EXCEEDED: the free paths that a key cannot read without end", () => {
   const row = readFileSync(errorGuide, "utf8").match(/^.*id="RATE_LIMIT_EXCEEDED".*$/m)?.[0];
-  expect(row).toMatch(/`GET \/usage\/history`.* each key can read the history once a second\./);
+  expect(row).toMatch(/`GET \/usage\/history`, which .* once a second, and `GET \/rate_limit`, 200 times a second\./);
 });

@@ -9,7 +9,7 @@ import { createAccountTurns } from "./pipeline/account-turns.js";
 import { createApp } from "./pipeline/app.js";
 import { createPreflight } from "./pipeline/preflight.js";
 import { createProbes } from "./pipeline/probes.js";
-import { rateLimitStatus } from "./pipeline/rate-limit-status.js";
+import { createRateLimitStatus } from "./pipeline/rate-limit-status.js";
 import { createStaticFiles } from "./pipeline/static-files.js";
 import { createUsageHistory } from "./pipeline/usage-history.js";
 import { type Listener, listen } from "./server/listen.js";
@@ -63,7 +63,7 @@ export async function openService(
   const files = apis.flatMap((api) => api.files);
   const redirects = new Map(apis.flatMap((api) => Object.entries(api.redirects ?? {})));
   const resources = apis.flatMap((api) => api.resources);
-  const app = createApp([...resources, rateLimitStatus, createUsageHistory(core, monotonicNow)], {
+  const app = createApp([...resources, createRateLimitStatus(monotonicNow), createUsageHistory(core, monotonicNow)], {
     admission,
     findProbe: createProbes(admission, checkHealth, now),
     answerPreflight: createPreflight(admission, now),

@@ -35,6 +35,10 @@ const operationsOfCode: Partial<Record<ProblemCode, readonly string[]>> = {
 
 /** What a code means in an operation that has another cause of it than its meaning says. */
 const ownMeanings: Partial<Record<string, Partial<Record<ProblemCode, string>>>> = {
+  getRateLimit: {
+    RATE_LIMIT_EXCEEDED:
+      "The key has already read its rate limit 200 times in this second, or the quota of this minute has too few units left for a request without a valid key; the Retry-After header says how many seconds to wait.",
+  },
   getUsageHistory: {
     RATE_LIMIT_EXCEEDED:
       "The key has already read the usage history in this second, or the quota of this minute has too few units left for a request without a valid key; the Retry-After header says how many seconds to wait.",

@@ -80,6 +80,22 @@ it("reads the quota of a key at most once a second", async () => {
   expect(await status(key)).toMatchObject(remaining(59, 999));
 });
 
+it("answers each key 200 times a second: another request gets 429 with Retry-After", async () => {
+  const { key, accountId } = await store.issueKey({ plan: "free" });
+  const { key: other } = await store.issueKey({ accountId });
+  const ask = async () => (await status(key)).status;
+  expect(new Set(await Promise.all(Array.from({ length: 200 }, ask)))).toEqual(new Set([200]));
+  expect(await status(key)).toMatchObject({
+    status: 429,
+    code: "RATE_LIMIT_EXCEEDED",
+    retryAfterSeconds: 1,
+    rateLimit: { remaining: 60 },
+  });
+  expect(await status(other)).toMatchObject({ status: 200 });
+  store.clock.nowMs += 1_000;
+  expect(await status(key)).toMatchObject({ status: 200 });
+});
+
 it("answers a key that is over its limit or banned, and shows when the ban ends", async () => {
   const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 50 } });
   await spend(key);

@@ -1,14 +1,24 @@
 import { type QuotaReport, remaining, rfc3339, type Ticket, type WindowState } from "@petstore/core";
 import { jsonReply } from "./reply.js";
 import type { Resource } from "./resource.js";
+import { createSecondLimit } from "./second-limit.js";
 import { serviceLinks } from "./service-links.js";
 
-/** `GET /rate_limit` needs a key and costs nothing. */
-export const rateLimitStatus: Resource = {
-  path: "/rate_limit",
-  charge: "free",
-  GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks }),
-};
+const perSecond = 200;
+
+/** `GET /rate_limit` needs a key and costs nothing. The limit stops floods: no program needs to ask so often. */
+export function createRateLimitStatus(monotonicNow: () => number): Resource {
+  const message = `Each key can read its rate limit ${perSecond} times a second; wait for Retry-After.`;
+  const count = createSecondLimit(perSecond, message, monotonicNow);
+  return {
+    path: "/rate_limit",
+    charge: "free",
+    async GET(_request, { key, quota }) {
+      count(key.id);
+      return { ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks };
+    },
+  };
+}
 
 /** A field without a value is null. */
 function bodyOf({ plan, prefix, name, scope, expiresAt, accountName }: Ticket["key"], quota: QuotaReport): string {

@@ -1,40 +1,22 @@
-import { type AccountUsage, type Core, Problem } from "@petstore/core";
+import type { AccountUsage, Core } from "@petstore/core";
 import { jsonReply } from "./reply.js";
 import type { Resource } from "./resource.js";
+import { createSecondLimit } from "./second-limit.js";
 import { serviceLinks } from "./service-links.js";
 
-/**
- * `GET /usage/history` needs a key and costs nothing. Each key may call it once in a second. A refusal is decided here, so it
- * is not a strike.
- */
+/** `GET /usage/history` needs a key and costs nothing. Each key may call it once in a second. */
 export function createUsageHistory({ accountUsage }: Pick<Core, "accountUsage">, monotonicNow: () => number): Resource {
-  const isFirstInSecond = createSecondLimit(monotonicNow);
+  const message = "Each key can read the usage history once a second; wait for Retry-After.";
+  const count = createSecondLimit(1, message, monotonicNow);
   return {
     path: "/usage/history",
     charge: "free",
     async GET(_request, { caller, key, quota }) {
-      if (!isFirstInSecond(key.id)) {
-        const message = "Each key can read the usage history once a second; wait for Retry-After.";
-        throw new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: 1 });
-      }
+      count(key.id);
       // The clock of the quota, which also decides in which hour a unit counts.
       const body = bodyOf(await accountUsage(caller.accountId, quota.nowMs));
       return { ...jsonReply(200, body), links: serviceLinks };
     },
-  };
-}
-
-/** Remembers only the keys of the present second. */
-function createSecondLimit(monotonicNow: () => number): (keyId: bigint) => boolean {
-  const keys = new Set<bigint>();
-  let second = Number.NEGATIVE_INFINITY;
-  return (keyId) => {
-    const present = Math.floor(monotonicNow() / 1_000);
-    if (present !== second) keys.clear();
-    second = present;
-    const isFirst = !keys.has(keyId);
-    keys.add(keyId);
-    return isFirst;
   };
 }
 
