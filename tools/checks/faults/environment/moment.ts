@@ -5,6 +5,7 @@ import type { Figures } from "@petstore/harness/test-with-figures";
 import { type Api, authorization } from "./apis.js";
 import type { Environment } from "./environment.js";
 import { startLoad } from "./load.js";
+import { watchReadiness } from "./readiness.js";
 import { count, isFailure, resultOf, slowestMs } from "./results.js";
 import { mebibytesOf, type Service } from "./services.js";
 
@@ -81,26 +82,4 @@ export async function checkMoment(environment: Environment, figures: Figures, at
   for (const service of services) {
     figures.atMost(memoryLimitMebibytes, `${what}: largest RSS`, await mebibytesOf(service, "VmHWM"), "MiB");
   }
-}
-
-/** Asks every service, as a balancer does, and counts the answers that would take it out. */
-function watchReadiness(services: readonly Service[]) {
-  let isStopped = false;
-  let unready = 0;
-  const watch = async ({ origin }: Service): Promise<void> => {
-    while (!isStopped) {
-      const response = await fetch(`${origin}/readyz`).catch(() => undefined);
-      await response?.arrayBuffer();
-      if (response?.status !== 200) unready += 1;
-      await sleep(100);
-    }
-  };
-  const done = Promise.all(services.map(watch));
-  return {
-    async stop(): Promise<number> {
-      isStopped = true;
-      await done;
-      return unready;
-    },
-  };
 }
