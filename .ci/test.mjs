@@ -6,6 +6,8 @@ import { join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 
 const root = fileURLToPath(new URL("..", import.meta.url));
+/** In the folder of a package. */
+const turboLog = ".turbo/turbo-test.log";
 const [, , ...options] = process.argv;
 const turboOptions = options.filter((option) => !option.startsWith("--failed-steps="));
 const failedSteps = Number(options.find((option) => !turboOptions.includes(option))?.split("=")[1] ?? 0);
@@ -18,7 +20,7 @@ process.exitCode = isDryRun ? await runTurbo() : await runTests();
 async function runTests() {
   // The results of earlier runs must not count: vitest may end before it writes new ones. turbo restores the results of a package
   // that it has in its cache.
-  for (const file of [...resultFiles(), ...filesOfPackages(".turbo/turbo-test.log")]) rmSync(file);
+  for (const file of [...resultFiles(), ...filesOfPackages(turboLog)]) rmSync(file);
   const exitCode = await runTurbo();
 
   let passed = 0;
@@ -41,9 +43,9 @@ async function runTests() {
   for (const { title, text } of failures) print(`\nFAILED ${title}\n${text}`);
   print("");
   for (const { title } of failures) print(`FAILED ${title}`);
-  if (exitCode !== 0 && failed === 0) {
-    for (const { path, end } of failedLogs()) print(`FAILED ${path}, which ends with\n${end}\n`);
-    print("The run failed, but no test did: turbo names the package after `Failed:` above.");
+  if (exitCode !== 0) {
+    for (const { path, end } of failedLogs(failures)) print(`FAILED ${path}, which ends with\n${end}\n`);
+    if (failed === 0) print("The run failed, but no test did: turbo names the package after `Failed:` above.");
   }
   // Without a failed test, a failed run or step counts as one.
   failed ||= failedSteps || (exitCode === 0 ? 0 : 1);
@@ -57,11 +59,12 @@ function resultFiles() {
   return filesOfPackages("test-results.json");
 }
 
-/** The end of the output of each package whose command failed: an error outside of its tests is in no report. */
-function failedLogs() {
-  return filesOfPackages(".turbo/turbo-test.log")
+/** The end of the output of each package that failed without a failed test: such an error is in no report. */
+function failedLogs(failures) {
+  return filesOfPackages(turboLog)
     .map((path) => ({ path: relative(root, path), text: readFileSync(path, "utf8").trimEnd() }))
     .filter(({ text }) => text.includes("[ELIFECYCLE]"))
+    .filter(({ path }) => !failures.some(({ title }) => title.startsWith(path.slice(0, -turboLog.length))))
     .map(({ path, text }) => ({ path, end: text.split("\n").slice(-50).join("\n") }));
 }
 

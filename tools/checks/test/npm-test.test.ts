@@ -11,13 +11,13 @@ const { path: root } = await shared(openTemporaryDirectory());
 const packages = ["packages/core", "tools/checks"] as const;
 
 const passing = { numPassedTests: 2, numFailedTests: 0, numFailedTestSuites: 0, testResults: [] };
-const failing = {
+const failingIn = (path: string) => ({
   ...passing,
   numFailedTests: 1,
   numFailedTestSuites: 1,
   testResults: [
     {
-      name: join(root, "tools/checks/faults/late.test.ts"),
+      name: join(root, path),
       status: "failed",
       message: "",
       assertionResults: [
@@ -26,7 +26,8 @@ const failing = {
       ],
     },
   ],
-};
+});
+const failing = failingIn("tools/checks/faults/late.test.ts");
 const unloaded = {
   ...passing,
   numPassedTests: 0,
@@ -48,6 +49,8 @@ beforeEach(() =>
 );
 
 interface Run {
+  /** The report of `packages/core`. */
+  readonly coreResults?: object;
   /** What the run writes in `tools/checks`. */
   readonly results?: object;
   /** What turbo keeps of the output of `tools/checks`. */
@@ -56,11 +59,15 @@ interface Run {
 }
 
 /** Returns the exit code and the lines that follow the output of the tests. */
-async function npmTest({ results, log = "", exitCode }: Run, ...options: readonly string[]) {
-  const files = { "test-results.json": results && JSON.stringify(results), ".turbo/turbo-test.log": log };
+async function npmTest({ results, coreResults, log = "", exitCode }: Run, ...options: readonly string[]) {
+  const files = {
+    "packages/core/test-results.json": coreResults && JSON.stringify(coreResults),
+    "tools/checks/test-results.json": results && JSON.stringify(results),
+    "tools/checks/.turbo/turbo-test.log": log,
+  };
   const writes = Object.entries(files)
     .filter(([, text]) => text)
-    .map(([name, text]) => `writeFileSync("tools/checks/${name}", ${JSON.stringify(text)});\n`);
+    .map(([name, text]) => `writeFileSync("${name}", ${JSON.stringify(text)});\n`);
   const script = `import { writeFileSync } from "node:fs";
 console.log("ran", ...process.argv.slice(2));
 ${writes.join("")}process.exitCode = ${exitCode};
@@ -108,6 +115,18 @@ it("shows the end of the output of a package that failed outside of its tests", 
     expect.stringContaining("turbo names the package"),
     "2 passed, 1 failed",
   ]);
+});
+
+it("shows that output also if a test of another package failed", async () => {
+  const title = "FAILED packages/core/late.test.ts: answers in time";
+  const coreResults = failingIn("packages/core/late.test.ts");
+  const log = "Error: late\n[ELIFECYCLE] Test failed.";
+  expect(await npmTest({ results: passing, coreResults, log, exitCode: 1 })).toMatchObject({
+    report: [
+      ...[title, "expected 3 to be 2", title],
+      ...["FAILED tools/checks/.turbo/turbo-test.log, which ends with", ...log.split("\n"), "4 passed, 1 failed"],
+    ],
+  });
 });
 
 it("counts a failed step of .ci/run as a failure", async () => {

@@ -49,6 +49,7 @@ function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
   let settings: Settings = {};
   let mayFail = false;
   const services: Service[] = [];
+  const killed = new Set<Service>();
   const loads: Pick<Load, "results" | "stop">[] = [];
   const logs: { readonly output: readonly string[]; readonly shownKey?: string }[] = [];
   const faultTimes: number[] = [];
@@ -94,6 +95,12 @@ function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
       const [service] = await environment.startServices(chosen, [instance]);
       if (service === undefined) throw new Error("the service was not started");
       return service;
+    },
+    /** SIGKILL, effective before this returns. The oracles do not take its end for an error. */
+    async kill(service: Service | undefined): Promise<void> {
+      if (service === undefined) throw new Error("there is no such service");
+      killed.add(service);
+      await service.kill();
     },
     /** Starts more services with the settings of the first ones. */
     async startMore(instances: readonly Instance[]): Promise<readonly Service[]> {
@@ -156,7 +163,8 @@ function openEnvironment(emptyDatabase: StoreDatabase, figures: Figures) {
       mayFail = true;
     },
     async checkOracles(): Promise<void> {
-      const exits = await Promise.all(services.filter((service) => service.hasEnded()).map(({ ended }) => ended));
+      const ended = services.filter((service) => service.hasEnded() && !killed.has(service));
+      const exits = await Promise.all(ended.map((service) => service.ended));
       figures.count(0, "services that ended with an error", exits, (exit) => exit !== 0);
       const outputs = logs.map(({ output, shownKey = "" }) => output.map((line) => line.replace(shownKey, "")));
       const results = loads.map((load) => load.results);

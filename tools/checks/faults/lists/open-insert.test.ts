@@ -5,6 +5,7 @@ import { inject } from "vitest";
 import { graphql, rest } from "../environment/apis.js";
 import { it } from "../environment/environment.js";
 import { median } from "../environment/measures.js";
+import { readMetrics } from "../environment/metrics.js";
 import { endOf, isAcknowledged, isFailure, type Result, slowestMs } from "../environment/results.js";
 import { faultless, type Service } from "../environment/services.js";
 import { checkWalks, startWalkers } from "./walkers.js";
@@ -46,7 +47,7 @@ it("open-insert: delays no list for more than a second, is ignored and named aft
   await sleep(Math.max(0, openedAtMs + heldMs - nowMs()));
   const faultsWhileHeld = [...walkers.faults];
   const forgottenMetrics = await Promise.all(
-    services.map((service) => readMetric(service, "petstore_forgotten_inserts")),
+    services.map(async (service) => (await readMetrics(service)).get("petstore_forgotten_inserts") ?? Number.NaN),
   );
   const shortened = walkers.shortened();
   const committedAtMs = nowMs();
@@ -110,12 +111,4 @@ function sentIn(results: readonly Result[], fromMs: number, toMs: number): reado
 async function untilNamed({ output }: Service, openedAtMs: number): Promise<number> {
   while (!output.some((line) => line.includes("keeps an insert of pets open"))) await sleep(20);
   return nowMs() - openedAtMs;
-}
-
-/** The service has chosen the port of its metrics, and says it when it begins to listen. */
-async function readMetric({ output }: Service, name: string): Promise<number> {
-  const listening = output.find((line) => line.includes('"metricsUrl"')) ?? "";
-  const { metricsUrl } = JSON.parse(listening) as { readonly metricsUrl: string };
-  const text = await (await fetch(metricsUrl)).text();
-  return Number(new RegExp(`^${name}(?:{.*})? (\\S+)$`, "m").exec(text)?.[1]);
 }

@@ -6,8 +6,9 @@ import { startWithinMinute } from "../../conformance/running-store.js";
 import { type Environment, it } from "../environment/environment.js";
 import type { Load } from "../environment/load.js";
 import { checkLatency, medianP99, millisecondsUntil } from "../environment/measures.js";
+import { readMetrics } from "../environment/metrics.js";
 import { count, isSuccess, type Result } from "../environment/results.js";
-import { slowRedisAllowed } from "../environment/services.js";
+import { type Service, slowRedisAllowed } from "../environment/services.js";
 
 type RedisCluster = Awaited<ReturnType<typeof openRedisCluster>>;
 
@@ -46,6 +47,9 @@ it("cluster-master-killed: decides alone only about its accounts; the others sta
   await old.kill();
   const { services } = environment;
   figures.atMost(degradedWithinMs, "degraded after", await millisecondsUntil(services, "degraded"), "ms");
+  const fallbacks = (await metricsOf(services, "petstore_quota_shard_fallback")).map(sum);
+  figures.exactly(1, "masters that an instance decides without, at most", Math.max(...fallbacks));
+  figures.exactly(1, "and at least", Math.min(...fallbacks));
   await untilPromoted(cluster, lostKey, old);
   const endedAtMs = nowMs();
   environment.markFault();
@@ -54,6 +58,9 @@ it("cluster-master-killed: decides alone only about its accounts; the others sta
   await old.restart();
   await sleep(2_000);
   await Promise.all(underLoad.map(({ load }) => load.stop()));
+  const outages = await metricsOf(services, "petstore_quota_outages_total");
+  const mastersWithOutages = outages.map((ofInstance) => count(ofInstance, (number) => number > 0));
+  figures.exactly(1, "masters with an outage, in each instance at most", Math.max(...mastersWithOutages));
 
   const ofOthers = resultsOf(others);
   const isBefore = ({ sentAtMs }: Result) => sentAtMs < beganAtMs;
@@ -86,13 +93,15 @@ it("cluster-slot-moved: follows slots that move to other masters, and counts eac
   figures.atMost(recoversWithinMs, "all masters are used after", await millisecondsUntil(services, "ready"), "ms");
   await sleep(1_000);
   await Promise.all(underLoad.map(({ load }) => load.stop()));
+  const outages = await metricsOf(services, "petstore_quota_outages_total");
+  figures.exactly(0, "outages: no account was decided about without Redis", sum(outages.map(sum)));
   figures.exactly(0, "units counted more or less than admitted", await differences(cluster, underLoad));
 });
 
 /** Starts two instances that share the cluster, and accounts that use both. A killed master refuses calls without a delay. */
 async function startAccounts(environment: Environment, { nodes }: RedisCluster): Promise<AccountUnderLoad[]> {
   const urls = nodes.map(({ url }) => url);
-  await environment.startServices({ REDIS_URL: urls.join(), ...slowRedisAllowed }, twoRest);
+  await environment.startServices({ REDIS_URL: urls.join(), METRICS_PORT: "0", ...slowRedisAllowed }, twoRest);
   await startWithinMinute(25_000);
   const underLoad: AccountUnderLoad[] = [];
   while (underLoad.length < accounts) {
@@ -108,6 +117,18 @@ async function untilPromoted(cluster: RedisCluster, key: string, old: RedisServe
   while ((await cluster.masterOf(key).catch(() => old)) === old) await sleep(20);
 }
 
+/** The values of all masters, in each instance. */
+async function metricsOf(services: readonly Service[], name: string): Promise<readonly number[][]> {
+  const metrics = await Promise.all(services.map(readMetrics));
+  return metrics.map((ofInstance) =>
+    [...ofInstance].filter(([series]) => series.startsWith(`${name}{shard=`)).map(([, value]) => value),
+  );
+}
+
+function sum(numbers: readonly number[]): number {
+  return numbers.reduce((total, number) => total + number, 0);
+}
+
 function resultsOf(underLoad: readonly AccountUnderLoad[]): Result[] {
   return underLoad.flatMap(({ load }) => load.results);
 }
@@ -119,5 +140,5 @@ async function differences(cluster: RedisCluster, underLoad: readonly AccountUnd
     const [, , , dayUsed] = String(await master.command("GET", key)).split(":");
     return Math.abs(Number(dayUsed) - count(load.results, isSuccess));
   });
-  return (await Promise.all(ofEach)).reduce((sum, difference) => sum + difference, 0);
+  return sum(await Promise.all(ofEach));
 }

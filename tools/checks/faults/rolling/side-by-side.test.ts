@@ -113,20 +113,25 @@ it("rolling-upgrade: a ban that one release begins holds at the other, until the
   figures.count(0, "answers of the load other than 200 and 201", load.results, isUnserved);
 });
 
-it("rolling-upgrade: the client of each release lists, creates and is refused by services of the other", async ({
+it("rolling-upgrade: the client of each release lists, creates and is refused by services of both", async ({
   environment,
   figures,
   skip,
 }) => {
   const release = await openLastRelease(skip);
-  const ways = await startBoth(environment, release);
+  await startBoth(environment, release);
   const sold = await addSoldPets(environment);
   const load = await environment.startLoad(lightLoad);
-  for (const { name, from, to } of ways.filter(
-    (way) => way.from.api.name === rest.name && way.to.api.name === rest.name,
-  )) {
-    const createClient = release.apis.includes(from.api) ? release.createPetStoreClient : createPetStoreClient;
-    const baseUrl = `${to.origin}/v1`;
+  const clients = [
+    { of: "this version", createClient: createPetStoreClient },
+    { of: release.version, createClient: release.createPetStoreClient },
+  ];
+  const services = environment.services.filter(({ api }) => api.name === rest.name);
+  const pairs = clients.flatMap((client) => services.map((service) => ({ ...client, service })));
+  figures.exactly(4, "clients with a service each", pairs.length);
+  for (const { of, createClient, service } of pairs) {
+    const name = `the client of ${of}, the service ${apis.includes(service.api) ? "of this version" : release.version}`;
+    const baseUrl = `${service.origin}/v1`;
     const { pets } = createClient({ baseUrl, apiKey: await environment.issueKey() });
     const listed: string[] = [];
     for await (const { id } of pets.all({ status: "sold", limit: 7 })) listed.push(`${id}`);
@@ -139,7 +144,7 @@ it("rolling-upgrade: the client of each release lists, creates and is refused by
     expect((await environment.database.countByName([pet.name])).get(pet.name), name).toBe(1);
 
     const apiKey = await environment.issueKey({ perMinute: 1_000, perDay: 1 });
-    await openSender(environment, apiKey)(to, to.api.list);
+    await openSender(environment, apiKey)(service, service.api.list);
     // The wait until the end of the day is longer than the client waits by default.
     const refusal = { name: "PetStoreError", code: "DAILY_QUOTA_EXCEEDED", status: 429, retryAt: expect.any(Date) };
     await expect(createClient({ baseUrl, apiKey }).pets.list(), name).rejects.toMatchObject(refusal);
