@@ -40,6 +40,7 @@ export type {
   TracingConfig,
 } from "./config/read-config.js";
 export { readConfig, readDatabaseConfig } from "./config/read-config.js";
+export { copyText } from "./copy-text.js";
 export { type Core, type Health, openCore } from "./core.js";
 export { createClient } from "./database/connection.js";
 export type { DatabaseConfig } from "./database/connection-config.js";

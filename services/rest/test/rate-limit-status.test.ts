@@ -1,6 +1,8 @@
 // GET /rate_limit, which packages/http serves with both APIs.
+
+import type { IssueOptions } from "@petstore/test-store/store-database";
 import { beforeEach, expect, it } from "vitest";
-import { openSharedStore } from "./test-store.js";
+import { type Answer, openSharedStore } from "./test-store.js";
 
 const store = await openSharedStore({ BAN_STRIKES: "1", BAN_STRIKES_PER_UNIT: "1" });
 
@@ -94,6 +96,22 @@ it("answers each key 200 times a second: another request gets 429 with Retry-Aft
   expect(await status(other)).toMatchObject({ status: 200 });
   store.clock.nowMs += 1_000;
   expect(await status(key)).toMatchObject({ status: 200 });
+});
+
+it.each<[string, IssueOptions, (key: string) => Promise<Answer>, number]>([
+  ["of another method", {}, (key) => store.call("POST", "/rate_limit", { key }), 405],
+  [
+    "whose response it does not accept",
+    {},
+    (key) => store.call("GET", "/rate_limit", { key, headers: { accept: "text/plain" } }),
+    406,
+  ],
+  ["of a suspended account", { isSuspended: true }, status, 403],
+])("counts a request %s too", async (_which, options, send, refused) => {
+  const { key } = await store.issueKey(options);
+  const answers = await Promise.all(Array.from({ length: 201 }, () => send(key)));
+  expect(answers.filter((answer) => answer.status === refused)).toHaveLength(200);
+  expect(answers.filter(({ code }) => code === "RATE_LIMIT_EXCEEDED")).toHaveLength(1);
 });
 
 it("answers a key that is over its limit or banned, and shows when the ban ends", async () => {

@@ -76,6 +76,12 @@ it("answers each key once a second: another request gets 429 with Retry-After, w
   expect((await history(key)).status).toBe(200);
 });
 
+it("counts a request that it refuses too", async () => {
+  const { key } = await store.issueKey();
+  expect((await store.call("POST", "/usage/history", { key })).status).toBe(405);
+  expect((await history(key)).status).toBe(429);
+});
+
 it("answers a key that is over its limit, and during a ban", async () => {
   const { key } = await store.issueKey({ customLimits: { perMinute: 1, perDay: 1 } });
   const codes: unknown[] = [];
@@ -99,6 +105,7 @@ it("allows GET and HEAD alone, and leaves the page at /usage as it is", async ()
     status: 405,
     headers: { allow: "GET, HEAD" },
   });
+  store.clock.nowMs += 1_000;
   expect(await store.call("HEAD", "/usage/history", { key })).toMatchObject({ status: 200, text: "" });
   expect((await store.call("GET", "/usage")).headers["content-type"]).toMatch(/^text\/html/);
 });

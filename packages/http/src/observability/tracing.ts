@@ -26,7 +26,7 @@ import {
   SamplingDecision,
   TracerProvider,
 } from "@opentelemetry/sdk-trace";
-import { containsKey, databaseCalls, type Log, Problem, type TracingConfig } from "@petstore/core";
+import { containsKey, copyText, databaseCalls, type Log, Problem, type TracingConfig } from "@petstore/core";
 import type { CompletedRequest } from "./completed-request.js";
 import { readVersion } from "./open-log.js";
 
@@ -106,8 +106,10 @@ function sampleShare(share: number): Sampler {
 
 function startSpan(tracer: Tracer, storage: SpanStorage, request: TracedRequest): RequestSpan {
   // Omits `tracestate`, which can hold any text of a client, also an API key. Every span would repeat it.
-  const parent = propagator.extract(ROOT_CONTEXT, { traceparent: request.traceparent }, defaultTextMapGetter);
-  const { method, path, scheme, clientAddress, userAgent } = request;
+  const { method, path, scheme, clientAddress, userAgent, traceparent } = request;
+  // A later version than 00 may have more parts, which are ignored.
+  const header = { traceparent: traceparent && copyText(traceparent.slice(0, traceparentLength)) };
+  const parent = propagator.extract(ROOT_CONTEXT, header, defaultTextMapGetter);
   const attributes = {
     "http.request.method": method,
     "url.path": safeText(path),
@@ -136,14 +138,16 @@ function startSpan(tracer: Tracer, storage: SpanStorage, request: TracedRequest)
 
 const propagator = new W3CTraceContextPropagator();
 
+/** Of version 00 (Trace Context, section 3.2.2). */
+const traceparentLength = 55;
 const maxTextLength = 256;
 
-/** Returns at most 256 characters, or `[redacted]` if the text contains an API key, also a percent-encoded one. */
+/** Returns a copy of at most 256 characters, or `[redacted]` if the text contains an API key, also a percent-encoded one. */
 function safeText(text: string): string {
   const decoded = text.replace(/%([0-7][\da-f])/gi, (_, code: string) =>
     String.fromCharCode(Number.parseInt(code, 16)),
   );
-  return containsKey(decoded) ? "[redacted]" : text.slice(0, maxTextLength);
+  return containsKey(decoded) ? "[redacted]" : copyText(text.slice(0, maxTextLength));
 }
 
 /** Opens a span for each database call of a traced request. A call of the service itself has no span. */

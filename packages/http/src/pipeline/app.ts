@@ -152,12 +152,14 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
   async function respondWithKey(
     request: HttpRequest,
     outcome: Outcome,
-    resource: Pick<Resource, "charge" | "problemBody">,
+    resource: Pick<Resource, "charge" | "limitKey" | "problemBody">,
     call: (ticket: Ticket) => ReturnType<typeof callHandler>,
   ): Promise<Answer> {
     const arrival = { token: request.readToken(), address: request.addressBucket };
     const ticket = await admission.admit(arrival, resource.charge);
     outcome.key = ticket.key;
+    const overLimit = ticket.key && resource.limitKey?.(ticket.key.id);
+    if (overLimit !== undefined) return refuse(request, { problem: overLimit }, ticket, resource);
     if (ticket.outcome === "refused") return refuse(request, ticket, ticket, resource);
     let result: Reply | Failure;
     try {

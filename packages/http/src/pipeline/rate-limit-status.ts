@@ -9,14 +9,11 @@ const perSecond = 200;
 /** `GET /rate_limit` needs a key and costs nothing. The limit stops floods: no program needs to ask so often. */
 export function createRateLimitStatus(monotonicNow: () => number): Resource {
   const message = `Each key can read its rate limit ${perSecond} times a second; wait for Retry-After.`;
-  const count = createSecondLimit(perSecond, message, monotonicNow);
   return {
     path: "/rate_limit",
     charge: "free",
-    async GET(_request, { key, quota }) {
-      count(key.id);
-      return { ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks };
-    },
+    limitKey: createSecondLimit(perSecond, message, monotonicNow),
+    GET: async (_request, { key, quota }) => ({ ...jsonReply(200, bodyOf(key, quota)), links: serviceLinks }),
   };
 }
 

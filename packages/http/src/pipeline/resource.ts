@@ -19,6 +19,11 @@ export interface Resource {
   readonly path: string;
   /** Under which operation the unit that every request takes at its admission is counted. A `free` request takes none. */
   readonly charge: Charge;
+  /**
+   * Counts a request of this key to a free path, and returns the problem of a key that is over the limit of the path. Refusals
+   * count too. The problem is not a strike.
+   */
+  readonly limitKey?: (keyId: bigint) => Problem | undefined;
   readonly GET?: Handler;
   readonly POST?: Handler;
   /** The media types of the responses, the default first. Without it: JSON. A client that accepts none gets 406. */

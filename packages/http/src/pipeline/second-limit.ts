@@ -1,14 +1,11 @@
 import { Problem } from "@petstore/core";
 
-/**
- * Limits a free path for each key. The returned function counts one request of the key. Beyond the limit of a second it throws
- * RATE_LIMIT_EXCEEDED with this message. It is called after admission, so such a refusal is not a strike.
- */
+/** Limits a free path for each key: `limitKey` of a resource. Beyond the limit of a second, the problem has this message. */
 export function createSecondLimit(
   perSecond: number,
   message: string,
   monotonicNow: () => number,
-): (keyId: bigint) => void {
+): (keyId: bigint) => Problem | undefined {
   /** Of the present second only. */
   const counts = new Map<bigint, number>();
   let second = Number.NEGATIVE_INFINITY;
@@ -17,7 +14,7 @@ export function createSecondLimit(
     if (present !== second) counts.clear();
     second = present;
     const count = (counts.get(keyId) ?? 0) + 1;
-    if (count > perSecond) throw new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: 1 });
     counts.set(keyId, count);
+    return count > perSecond ? new Problem("RATE_LIMIT_EXCEEDED", message, { retryAfterSeconds: 1 }) : undefined;
   };
 }

@@ -7,12 +7,11 @@ import { serviceLinks } from "./service-links.js";
 /** `GET /usage/history` needs a key and costs nothing. Each key may call it once in a second. */
 export function createUsageHistory({ accountUsage }: Pick<Core, "accountUsage">, monotonicNow: () => number): Resource {
   const message = "Each key can read the usage history once a second; wait for Retry-After.";
-  const count = createSecondLimit(1, message, monotonicNow);
   return {
     path: "/usage/history",
     charge: "free",
-    async GET(_request, { caller, key, quota }) {
-      count(key.id);
+    limitKey: createSecondLimit(1, message, monotonicNow),
+    async GET(_request, { caller, quota }) {
       // The clock of the quota, which also decides in which hour a unit counts.
       const body = bodyOf(await accountUsage(caller.accountId, quota.nowMs));
       return { ...jsonReply(200, body), links: serviceLinks };

@@ -1,6 +1,6 @@
 /** Reads the bearer token of a message, and finds the address of its client. */
 import { isIP, isIPv4 } from "node:net";
-import { Problem } from "@petstore/core";
+import { copyText, Problem } from "@petstore/core";
 import type { Express, Request } from "express";
 import ipaddr from "ipaddr.js";
 import { repeated, type SingleHeader } from "./single-headers.js";
@@ -59,5 +59,5 @@ function plainAddress(entry: string): string {
 /** Reads X-Forwarded-For from trusted proxies only (`req.ip`). If it holds no address, returns the address of the proxy. */
 export function clientAddress(req: Request): string | undefined {
   const address = req.headers["x-forwarded-for"] === undefined ? undefined : plainAddress(req.ip ?? "");
-  return address !== undefined && isIP(address) !== 0 ? address : req.socket.remoteAddress;
+  return address !== undefined && isIP(address) !== 0 ? copyText(address) : req.socket.remoteAddress;
 }

@@ -100,6 +100,9 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   function onResponseClosed(connection: Connection, response: ServerResponse): void {
     outstandingInProcess -= 1;
     if (isClosing && connection.responses.at(-1) === response) connection.socket.destroySoon();
+    connection.hasResponded = true;
+    if (connection.slowRead?.response === response) connection.slowRead = undefined;
+    removeClosed(connection);
   }
 
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();
@@ -110,7 +113,8 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     isClosing = true;
     for (const connection of connections.values()) {
       const newest = connection.responses.at(-1);
-      const isIdle = newest === undefined ? connection.socket.bytesRead === 0 : newest.closed;
+      const isIdle =
+        newest === undefined ? connection.hasResponded || connection.socket.bytesRead === 0 : newest.closed;
       if (isIdle) connection.socket.destroySoon();
     }
   };
@@ -126,7 +130,7 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
       // While the server drains, only the newest response closes the connection.
       const earlier = responses.at(-1);
       if (isDraining && earlier !== undefined) earlier.shouldKeepAlive = true;
-      while (responses[0]?.closed) responses.shift();
+      removeClosed(connection);
       responses.push(response);
       outstandingInProcess += 1;
       response.once("close", () => onResponseClosed(connection, response));
@@ -152,6 +156,11 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
   };
 }
 
+/** The newest response stays while its client still uploads: then the connection must not be closed at once. */
+function removeClosed({ responses }: Connection): void {
+  while (responses[0]?.closed && (responses.length > 1 || responses[0].req.complete)) responses.shift();
+}
+
 function createConnection(socket: Socket, lingerMs: number): Connection {
   const connection: Connection = {
     socket,
@@ -159,6 +168,7 @@ function createConnection(socket: Socket, lingerMs: number): Connection {
     waiting: [],
     isParsing: true,
     hasLastRequest: false,
+    hasResponded: false,
     slowRead: undefined,
     lingerMs,
   };

@@ -1,5 +1,6 @@
 /** Finds documents in a cache, or has `document-parser.ts` parse and validate them. */
 import { hash } from "node:crypto";
+import { copyText } from "@petstore/core";
 import type { GraphQLSchema } from "graphql";
 import { heapBytes, type ParsedDocument, parseDocument, refuseText, type ValidDocument } from "./document-parser.js";
 import { createFairCache } from "./fair-cache.js";
@@ -60,7 +61,8 @@ export function createDocuments(schema: GraphQLSchema): Documents {
         // Another request may have added it while this one waited.
         const added = cache.get(digest);
         if (added !== undefined) return added;
-        const parsed = parseDocument(schema, text);
+        // The text can be a part of a URL.
+        const parsed = parseDocument(schema, copyText(text));
         keep(digest, parsed, document);
         return parsed;
       });

@@ -1,7 +1,8 @@
+import { keptBytes } from "@petstore/harness";
 import fc from "fast-check";
 import { buildSchema, executeSync, getOperationAST, parse, validate } from "graphql";
 import { expect, it } from "vitest";
-import { operationCost } from "./plan-operation.js";
+import { operationCost, planOperation } from "./plan-operation.js";
 
 const schema = buildSchema("type Query { a: Int b: Int c: Int }");
 
@@ -30,6 +31,15 @@ const { selections } = fc.letrec<{ selections: string; selection: string }>((tie
 
 const without = (text: string, ...names: string[]) =>
   names.reduce((left, name) => left.replaceAll(`...${name}`, "a"), text);
+
+it("the name of an operation, which a trace keeps, does not hold the document", async () => {
+  const planned = (index: number) => {
+    const text = Buffer.from(`#${"x".repeat(30_000)}\nquery ${"q".repeat(60)}${index + 100} { a }`).toString();
+    return planOperation(schema, { document: parse(text), operationName: undefined, variables: {}, method: "POST" })
+      .operation;
+  };
+  expect(await keptBytes(100, planned)).toBeLessThan(1_000);
+});
 
 it("costs the number of root fields that graphql executes, without introspection", () => {
   let executed = 0;

@@ -1,5 +1,5 @@
 /** Decides what an operation costs, and whether it can be executed: by its name, its variables and the HTTP method. */
-import { containsKey, Problem } from "@petstore/core";
+import { containsKey, copyText, Problem } from "@petstore/core";
 import type { GraphqlOperation } from "@petstore/http";
 import {
   type DocumentNode,
@@ -85,7 +85,7 @@ export function operationCost(
 
 /** The name for log and traces. A client can send a long name, or an API key as the name. */
 function describedName({ name }: OperationDefinitionNode): string | undefined {
-  return name === undefined || containsKey(name.value) ? undefined : name.value.slice(0, maxDescribedName);
+  return name === undefined || containsKey(name.value) ? undefined : copyText(name.value.slice(0, maxDescribedName));
 }
 
 function invalid(message: string): Problem {

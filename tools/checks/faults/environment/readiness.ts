@@ -7,9 +7,8 @@ export function watchReadiness(services: readonly Service[]) {
   let unready = 0;
   const watch = async ({ origin }: Service): Promise<void> => {
     while (!isStopped) {
-      const response = await fetch(`${origin}/readyz`).catch(() => undefined);
-      await response?.arrayBuffer();
-      if (response?.status !== 200) unready += 1;
+      const status = await statusOf(`${origin}/readyz`).catch(() => undefined);
+      if (status !== 200) unready += 1;
       await sleep(100);
     }
   };
@@ -21,4 +20,10 @@ export function watchReadiness(services: readonly Service[]) {
       return unready;
     },
   };
+}
+
+async function statusOf(url: string): Promise<number> {
+  const response = await fetch(url);
+  await response.arrayBuffer();
+  return response.status;
 }

@@ -9,7 +9,7 @@ import { type Environment, it } from "../environment/environment.js";
 import { startLoad } from "../environment/load.js";
 import { checkPrices } from "../environment/price.js";
 import { watchReadiness } from "../environment/readiness.js";
-import { isFailure, slowestMs } from "../environment/results.js";
+import { count, isFailure, type Result, slowestMs } from "../environment/results.js";
 import { mebibytesOf, type Service, unthrottled } from "../environment/services.js";
 
 /** Limited by the day, whose window does not end during the test. */
@@ -117,6 +117,14 @@ async function longestWaitMs(
   await burst.done;
   await other.stop();
   figures.exactly(requests, `${name}: answers`, burst.results.length);
+  // Beyond 20 MiB, pages of one account do not wait.
+  const isExpected = ({ status, code }: Result) => status < 500 || code === "SERVICE_UNAVAILABLE";
+  figures.atLeast(
+    requests / 2,
+    `${name}: answers below 500`,
+    count(burst.results, ({ status }) => status < 500),
+  );
+  figures.count(0, `${name}: answers with another error of ours`, burst.results, (result) => !isExpected(result));
   figures.count(0, `${name}: failures of another client`, other.results, isFailure);
   figures.exactly(0, `${name}: answers of /readyz other than 200`, await readiness.stop());
   return slowestMs(other.results);
