@@ -29,14 +29,15 @@ export function createPetStoreClient({
   newIdempotencyKey = () => crypto.randomUUID(),
   ...options
 }: PetStoreClientOptions): PetStoreClient {
-  const base = new URL(baseUrl).href;
+  const base = URL.canParse(baseUrl) ? new URL(baseUrl).href : "";
   // `localhost:3000/v1` is an address with the scheme `localhost`. Without this check each call would fail.
   if (!/^https?:\/\/[^/?#@]+\/[^?#]*$/.test(base)) {
     throw new TypeError("baseUrl must be an http or https address without credentials, query and fragment");
   }
   const url = `${base.replace(/\/+$/, "")}/pets`;
   // Without this check the platform's error message for an invalid header would contain the key.
-  if (!/^[\x21-\x7e]+$/.test(apiKey)) throw new TypeError("apiKey must be printable ASCII without blanks");
+  if (typeof apiKey !== "string" || !/^[\x21-\x7e]+$/.test(apiKey))
+    throw new TypeError("apiKey must be printable ASCII without blanks");
   const headers = { Accept: "application/json", Authorization: `Bearer ${apiKey}` };
   const sendRequest = createRequestSender(options);
 

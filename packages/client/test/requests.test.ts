@@ -90,6 +90,9 @@ it("leaves no listener on the signal of a request that has ended", async () => {
 it.each<[options: Partial<PetStoreClientOptions>, error: RegExp | typeof RangeError]>([
   [{ baseUrl: "localhost:3000/v1" }, TypeError],
   [{ baseUrl: "http://user:password@localhost/v1" }, TypeError],
+  // As from an environment variable that is not set, in JavaScript.
+  [JSON.parse('{ "baseUrl": null }'), /^baseUrl must be/],
+  [JSON.parse('{ "apiKey": null }'), /^apiKey must be/],
   // The whole message: it does not show the key.
   [{ apiKey: "sécret\n" }, /^apiKey must be printable ASCII without blanks$/],
   // No request would start.

@@ -15,10 +15,12 @@ describe("an address that cannot be used", () => {
 
   it("is named in the message if its port is in use, with the variable and the remedy", async ({ server }) => {
     const { port } = server.listener;
-    const start = `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or choose another port:`;
+    const start = `Cannot listen on 127.0.0.1 port ${port}: another program listens there. Stop it, or set`;
     const otherPort = port === 65_535 ? 3_001 : port + 1;
-    expect(await message({ port })).toBe(`${start} PORT=${otherPort} npm start`);
-    expect(await message({ port, variables: metrics })).toBe(`${start} METRICS_PORT=${otherPort} npm start`);
+    expect(await message({ port })).toBe(`${start} PORT to another port, such as ${otherPort}.`);
+    expect(await message({ port, variables: metrics })).toBe(
+      `${start} METRICS_PORT to another port, such as ${otherPort}.`,
+    );
   });
 
   it.each(["192.0.2.1", "host.invalid"])(

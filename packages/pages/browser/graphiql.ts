@@ -19,7 +19,8 @@ const readyQueries = [
 # Each root field costs one request.
 query Available($after: String) {
   petsConnection(
-    first: 5, after: $after, status: available
+    first: 5, after: $after
+    status: available
   ) {
     nodes { id name categoryId status }
     pageInfo { hasNextPage endCursor }

@@ -46,9 +46,12 @@ export async function useDatabase(...commandLines: readonly string[]) {
   };
 }
 
-/** An instance of the store in this process, without its APIs. */
+/** An instance of the store in this process, without its APIs. On a busy machine, a slow Redis is no outage of it. */
 export function openInstance(environment: Environment): Promise<Core> {
-  return openCore(readConfig(environment), { log: { info() {}, warn() {}, error() {} }, now: Date.now });
+  return openCore(readConfig({ REDIS_COMMAND_TIMEOUT_MS: "5000", ...environment }), {
+    log: { info() {}, warn() {}, error() {} },
+    now: Date.now,
+  });
 }
 
 /** Matches a finding of doctor. Each one that is not ok must have advice. */

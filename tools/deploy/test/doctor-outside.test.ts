@@ -22,6 +22,8 @@ describeWithProgram(
     const environment = {
       DATABASE_URL: database.url,
       REDIS_URL: redis.url,
+      // On a busy machine, a slow Redis would be an outage.
+      REDIS_COMMAND_TIMEOUT_MS: "5000",
       QUOTA_INSTANCES: "4",
       TRUST_PROXY: "127.0.0.0/8",
     };

@@ -132,6 +132,16 @@ describeWithProgram(programs, "one machine without containers", async () => {
     expect(await readlink((await machine.sh("echo /opt/petstore/current")).trim())).toBe("1.2.0");
   });
 
+  it("goes back to the version before with the same loop", async () => {
+    const roll = await markedCommands(guide, "machine-roll");
+    const loop = roll.slice(roll.indexOf("for process in"));
+    const before = pidsOf(processes);
+    await machine.sh(`ln -sfn 1.1.0 /opt/petstore/current\n${loop}`);
+    expect(pidsOf(processes).filter((pid) => before.includes(pid))).toEqual([]);
+    expect(await readlink((await machine.sh("echo /opt/petstore/current")).trim())).toBe("1.1.0");
+    expect(await create()).toMatchObject({ ok: true });
+  });
+
   it("has a Prometheus that reads the metrics of every process, with the API as the label service", async () => {
     const search = new URLSearchParams({ query: 'up{job="petstore"}' });
     const url = `${machine.here("http://127.0.0.1:9090")}/api/v1/query?${search}`;

@@ -19,6 +19,8 @@ it("lists wait for a create that waits for a standby, however long it takes, unl
   using catalogue = openCatalogue(database, { monotonicNow: () => nowMs });
   const create = () => catalogue.create({ input });
   const { pet: first } = await create();
+  // Otherwise this instance too has just started.
+  await catalogue.settledIds.first;
   await useStandbys("missing");
   const created = create();
   await expect.poll(() => openInserts()).toBe(1);

@@ -74,9 +74,9 @@ function adviceFor(code: string, { port, variables }: ListenOptions): string | u
   const otherPort = port > 1_023 && port < 65_535 ? port + 1 : 3_001;
   switch (code) {
     case "EADDRINUSE":
-      return `another program listens there. Stop it, or choose another port: ${names.port}=${otherPort} npm start`;
+      return `another program listens there. Stop it, or set ${names.port} to another port, such as ${otherPort}.`;
     case "EACCES":
-      return `this user may not use that port. Choose one above 1023: ${names.port}=${otherPort} npm start`;
+      return `this user may not use that port. Set ${names.port} to one above 1023, such as ${otherPort}.`;
     case "EADDRNOTAVAIL":
     case "ENOTFOUND":
     case "EAI_AGAIN":
