@@ -40,17 +40,18 @@ export async function install(projects = []) {
     const size = isWhole ? "all packages (1,060 packages, 840 MB)" : "what the store needs (550 packages, 600 MB)";
     process.stderr.write(`Installing ${size}. This takes one to four minutes.\n`);
   }
-  const [command, ...args] = pnpm();
+  const [command, ...args] = await pnpm();
   const filters = projects.map((name) => `--filter=${name}`);
   await runStep("Installing", command, [...args, "install", ...filters], { isShown: isFirst });
 }
 
 /** Runs a program whose output matters only if it fails, or if it is shown. If it fails, this process ends. */
-export async function runStep(name, command, args, { isShown = false } = {}) {
+export async function runStep(name, command, args, { isShown = false, cwd = root } = {}) {
   const printed = [];
   const notice = setTimeout(() => process.stderr.write(`${name} ...\n`), noticeMs);
   if (isShown) clearTimeout(notice);
   const exitCode = await run(command, args, {
+    cwd,
     // The output of this process is that of its program alone.
     stdio: isShown ? ["ignore", 2, 2] : ["ignore", "pipe", "pipe"],
     onOutput: (chunk) => printed.push(chunk),
@@ -62,9 +63,9 @@ export async function runStep(name, command, args, { isShown = false } = {}) {
 }
 
 /** Runs a program of node_modules or of PATH, and returns its exit code. */
-function run(command, args, { stdio, onOutput }) {
+function run(command, args, { stdio, onOutput, cwd = root }) {
   const program = spawn(command, args, {
-    cwd: root,
+    cwd,
     env: {
       ...process.env,
       PATH: `${join(modules, ".bin")}${delimiter}${process.env.PATH}`,
@@ -89,11 +90,16 @@ function run(command, args, { stdio, onOutput }) {
   });
 }
 
-/** The pnpm of package.json: the installed one, which pnpm-lock.yaml verifies, or at first one that npx downloads. */
-function pnpm() {
+/**
+ * The pnpm of package.json: the installed one, which pnpm-lock.yaml verifies. Before there is one, npm installs the one of
+ * .package-manager, whose lockfile has the hash for Linux. On other systems, npx downloads one.
+ */
+async function pnpm() {
   const manifest = join(modules, "pnpm/package.json");
-  const isInstalled = existsSync(manifest) && packageManager === `pnpm@${readJson(manifest).version}`;
-  return isInstalled ? ["pnpm"] : ["npx", "--yes", packageManager];
+  if (existsSync(manifest) && packageManager === `pnpm@${readJson(manifest).version}`) return ["pnpm"];
+  const folder = join(root, ".package-manager");
+  if (existsSync(folder)) await runStep("Installing pnpm", "npm", ["ci"], { cwd: folder });
+  return existsSync(join(folder, "node_modules/@pnpm")) ? [join(folder, "pnpm")] : ["npx", "--yes", packageManager];
 }
 
 function refuseOldNode() {

@@ -70,7 +70,24 @@ describe("`npm start`", () => {
     await expectCalls(`npx --yes pnpm@1.2.3 ${installing}`, `pnpm ${installing}`);
   });
 
-  it("uses npx again when package.json names another pnpm than the installed one", async () => {
+  it("installs at first with the pnpm whose hash npm verifies, where there is one for this system", async () => {
+    await writeProgram(".package-manager/pnpm", fakePnpm.replaceAll("pnpm $*", "verified pnpm $*"));
+    await writeProgram("bin/npm", 'echo "$PWD: npm $*" >> ../calls\nmkdir -p node_modules/@pnpm');
+    expect(start().printed).toBe("serving\n");
+    expect(start().printed).toBe("serving\n");
+    await expectCalls(`${root}/.package-manager: npm ci\n`, `verified pnpm ${installing}`, `pnpm ${installing}`);
+  });
+
+  it("does not serve if npm refuses that pnpm", async () => {
+    await mkdir(join(root, ".package-manager"));
+    await writeProgram("bin/npm", "echo EINTEGRITY >&2\nexit 1");
+    const complained = expect.stringMatching(/EINTEGRITY\nInstalling pnpm failed\.\n$/);
+    expect(start()).toEqual({ exitCode: 1, printed: "", complained });
+  });
+
+  it("uses npx where there is none, and again when package.json names another pnpm than the installed one", async () => {
+    await mkdir(join(root, ".package-manager"));
+    await writeProgram("bin/npm", "exit 0");
     start();
     await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.4" }));
     start();
