@@ -92,14 +92,25 @@ function run(command, args, { stdio, onOutput, cwd = root }) {
 
 /**
  * The pnpm of package.json: the installed one, which pnpm-lock.yaml verifies. Before there is one, npm installs the one of
- * .package-manager, whose lockfile has the hash for Linux. On other systems, npx downloads one.
+ * .package-manager, and verifies it. Its lockfile has the hashes for Linux with glibc. On other systems, npx downloads one.
  */
 async function pnpm() {
   const manifest = join(modules, "pnpm/package.json");
   if (existsSync(manifest) && packageManager === `pnpm@${readJson(manifest).version}`) return ["pnpm"];
   const folder = join(root, ".package-manager");
-  if (existsSync(folder)) await runStep("Installing pnpm", "npm", ["ci"], { cwd: folder });
-  return existsSync(join(folder, "node_modules/@pnpm")) ? [join(folder, "pnpm")] : ["npx", "--yes", packageManager];
+  if (!existsSync(folder) || !isLinuxWithGlibc()) return ["npx", "--yes", packageManager];
+  await runStep("Installing pnpm", "npm", ["ci"], { cwd: folder });
+  // npm leaves an optional package with another hash out.
+  if (!existsSync(join(folder, "node_modules/@pnpm", `exe.linux-${process.arch}`, "pnpm"))) {
+    process.stderr.write("npm did not install the pnpm whose hash .package-manager/package-lock.json has.\n");
+    process.exit(1);
+  }
+  return [join(folder, "pnpm")];
+}
+
+function isLinuxWithGlibc() {
+  const isKnown = process.platform === "linux" && ["x64", "arm64"].includes(process.arch);
+  return isKnown && process.report.getReport().header.glibcVersionRuntime !== undefined;
 }
 
 function refuseOldNode() {

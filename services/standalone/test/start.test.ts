@@ -70,24 +70,31 @@ describe("`npm start`", () => {
     await expectCalls(`npx --yes pnpm@1.2.3 ${installing}`, `pnpm ${installing}`);
   });
 
-  it("installs at first with the pnpm whose hash npm verifies, where there is one for this system", async () => {
+  it("installs at first with the pnpm whose hash npm verifies, on Linux", async () => {
     await writeProgram(".package-manager/pnpm", fakePnpm.replaceAll("pnpm $*", "verified pnpm $*"));
-    await writeProgram("bin/npm", 'echo "$PWD: npm $*" >> ../calls\nmkdir -p node_modules/@pnpm');
+    await writeProgram(
+      "bin/npm",
+      'echo "$PWD: npm $*" >> ../calls\nmkdir -p node_modules/@pnpm/exe.linux-x64 node_modules/@pnpm/exe.linux-arm64\ntouch node_modules/@pnpm/exe.linux-x64/pnpm node_modules/@pnpm/exe.linux-arm64/pnpm',
+    );
     expect(start().printed).toBe("serving\n");
     expect(start().printed).toBe("serving\n");
     await expectCalls(`${root}/.package-manager: npm ci\n`, `verified pnpm ${installing}`, `pnpm ${installing}`);
   });
 
-  it("does not serve if npm refuses that pnpm", async () => {
+  it.each([
+    ["fails", "echo offline >&2\nexit 1", /offline\nInstalling pnpm failed\.\n$/],
+    [
+      "leaves out a pnpm with another hash",
+      "mkdir -p node_modules/@pnpm",
+      /\nnpm did not install the pnpm whose hash .*\n$/,
+    ],
+  ])("does not serve if npm %s", async (_what, script, complained) => {
     await mkdir(join(root, ".package-manager"));
-    await writeProgram("bin/npm", "echo EINTEGRITY >&2\nexit 1");
-    const complained = expect.stringMatching(/EINTEGRITY\nInstalling pnpm failed\.\n$/);
-    expect(start()).toEqual({ exitCode: 1, printed: "", complained });
+    await writeProgram("bin/npm", script);
+    expect(start()).toEqual({ exitCode: 1, printed: "", complained: expect.stringMatching(complained) });
   });
 
-  it("uses npx where there is none, and again when package.json names another pnpm than the installed one", async () => {
-    await mkdir(join(root, ".package-manager"));
-    await writeProgram("bin/npm", "exit 0");
+  it("uses npx again when package.json names another pnpm than the installed one", async () => {
     start();
     await write("package.json", JSON.stringify({ engines, packageManager: "pnpm@1.2.4" }));
     start();
