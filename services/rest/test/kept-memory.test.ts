@@ -11,20 +11,25 @@ const requests = 300;
 it.each(["/v1/pets", "/livez"])("the address of a client does not hold the header that names it: %s", async (path) => {
   await using store = await openTestStore({ TRUST_PROXY: "127.0.0.1" });
   const send = async (request: number) => {
-    const address = `203.110.${150 + (request & 1)}.${150 + (request >> 1)}`;
+    // All of them have 15 characters: V8 copies a part of up to 12.
+    const address = `203.110.${150 + ((request + 100) >> 7)}.${100 + ((request + 100) & 127)}`;
     await store.call("GET", path, { headers: { "x-forwarded-for": `${long}, ${address}` } });
   };
   expect(await keptBytes(requests, send)).toBeLessThan(atMostBytes);
 });
 
-it("an idle connection holds neither its last request nor the response", async () => {
+it.each([
+  ["neither its last request nor the response", "", ""],
+  ["neither of them if its body ends after the response", "Content-Length: 1\r\n", "x"],
+])("an idle connection holds %s", async (_what, length, body) => {
   await using store = await openTestStore();
   const clients: RawClient[] = [];
   const connect = async () => {
     const client = openRawClient(store.port);
     clients.push(client);
-    client.write(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n\r\n`);
+    client.write(`GET /v1/pets HTTP/1.1\r\nHost: a\r\nX: ${long}\r\n${length}\r\n`);
     await client.until(1, 20_000);
+    await client.send(body);
     client.answers().splice(0);
   };
   const kept = await keptBytes(requests, connect);

@@ -76,6 +76,13 @@ it("answers each key once a second: another request gets 429 with Retry-After, w
   expect((await history(key)).status).toBe(200);
 });
 
+it("leaves a revoked key its 401, however often it is sent", async () => {
+  const { key } = await store.issueKey({ revokedAt: new Date(0) });
+  for (let count = 0; count < 3; count += 1) {
+    expect(await history(key)).toMatchObject({ status: 401, code: "API_KEY_REVOKED" });
+  }
+});
+
 it("counts a request that it refuses too", async () => {
   const { key } = await store.issueKey();
   expect((await store.call("POST", "/usage/history", { key })).status).toBe(405);

@@ -117,7 +117,7 @@ it("shows the end of the output of a package that failed outside of its tests", 
   ]);
 });
 
-it("shows that output also if a test of another package failed", async () => {
+it("shows that output even if a test of another package failed", async () => {
   const title = "FAILED packages/core/late.test.ts: answers in time";
   const coreResults = failingIn("packages/core/late.test.ts");
   const log = "Error: late\n[ELIFECYCLE] Test failed.";

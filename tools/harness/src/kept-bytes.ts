@@ -2,9 +2,6 @@ import { setImmediate } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
-setFlagsFromString("--expose-gc");
-const collectGarbage: () => void = runInNewContext("gc");
-
 /**
  * The bytes of the heap that stay in use for each value that `make` returns, while the value is kept. There must be so many that
  * they outweigh what else the process keeps meanwhile. The first tenth is not counted: the first calls compile the code.
@@ -19,6 +16,8 @@ export async function keptBytes(values: number, make: (index: number) => unknown
 }
 
 async function heapUsed(): Promise<number> {
+  setFlagsFromString("--expose-gc");
+  const collectGarbage: () => void = runInNewContext("gc");
   for (let round = 0; round < 3; round += 1) {
     collectGarbage();
     // What a callback still holds is free in a later turn.

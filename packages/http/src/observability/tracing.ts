@@ -138,7 +138,7 @@ function startSpan(tracer: Tracer, storage: SpanStorage, request: TracedRequest)
 
 const propagator = new W3CTraceContextPropagator();
 
-/** Of version 00 (Trace Context, section 3.2.2). */
+/** The length of version 00 (Trace Context, section 3.2.2). */
 const traceparentLength = 55;
 const maxTextLength = 256;
 

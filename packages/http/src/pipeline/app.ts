@@ -158,7 +158,9 @@ export function createApp(resources: readonly Resource[], deps: AppDeps): Expres
     const arrival = { token: request.readToken(), address: request.addressBucket };
     const ticket = await admission.admit(arrival, resource.charge);
     outcome.key = ticket.key;
-    const overLimit = ticket.key && resource.limitKey?.(ticket.key.id);
+    // A key that is not valid any more is limited by its address.
+    const isValid = ticket.outcome === "admitted" || ticket.problem.status !== 401;
+    const overLimit = isValid && ticket.key ? resource.limitKey?.(ticket.key.id) : undefined;
     if (overLimit !== undefined) return refuse(request, { problem: overLimit }, ticket, resource);
     if (ticket.outcome === "refused") return refuse(request, ticket, ticket, resource);
     let result: Reply | Failure;

@@ -103,6 +103,8 @@ export function trackConnections(server: Server, limits: ServerLimits, onRefused
     connection.hasResponded = true;
     if (connection.slowRead?.response === response) connection.slowRead = undefined;
     removeClosed(connection);
+    // The client has its response and still uploads.
+    if (!response.req.complete) response.req.once("end", () => removeClosed(connection));
   }
 
   const timer = setInterval(() => closeSlowReaders(connections.values(), limits), limits.timeoutCheckMs).unref();

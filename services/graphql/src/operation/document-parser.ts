@@ -33,7 +33,7 @@ const rules = specifiedRules.filter((rule) => rule !== OverlappingFieldsCanBeMer
 
 /** Upper bounds of the heap that a parsed document uses, measured with tiny, wide and deep documents. */
 const bytesPerDocument = 4_000;
-const bytesPerToken = 500;
+const bytesPerToken = 550;
 const bytesPerCharacter = 4;
 /** V8 keeps a string that was put together from escapes in parts. */
 const bytesPerEscape = 100;

@@ -74,8 +74,10 @@ it("by-key: the shipped HAProxy saves look-ups of keys and reads of pages, and m
   const name = `rest${killed?.port}`;
   await environment.kill(killed);
   const itsKey = keys[served.indexOf(name)] ?? "";
-  while ((await instanceOf(itsKey)) === name) await sleep(100);
+  const others = environment.services.filter((service) => service !== killed).map(({ port }) => `rest${port}`);
+  while (!others.includes(await instanceOf(itsKey))) await sleep(100);
   const moved = await instancesOf();
+  figures.count(0, "keys without an instance that is alive", moved, (instance) => !others.includes(instance));
   const sizes = environment.services.map(({ port }) => count(served, (one) => one === `rest${port}`));
   figures.atMost(0.3 * keyCount, `keys of ${keyCount} on one of 8 instances, the most`, Math.max(...sizes));
   const movedKeys = moved.filter((instance, place) => instance !== served[place]).length;

@@ -30,6 +30,7 @@ it("instance-killed: SIGKILL fails no more creates than were in flight, and thei
     await Promise.all([creates.stop(), others.stop()]);
     const failures = count(creates.results, isFailure);
     figures.atLeast(1, `${name}: creates before the kill`, before);
+    figures.atLeast(1, `${name}: failed creates, which are repeated`, failures);
     figures.atMost(clients, `${name}: failed creates of ${creates.results.length}`, failures);
     figures.count(0, `${name}: failed creates at the other instance`, others.results, isFailure);
     figures.atLeast(before + clients, `${name}: creates in the end`, count(creates.results, isAcknowledged));
