@@ -117,6 +117,8 @@ const causesOfFreeOperations: Readonly<Record<string, Cause>> = {
     ["alter table api_keys rename to renamed_keys"],
     "alter table renamed_keys rename to api_keys",
   ),
+  // A key can read the usage history once a second.
+  NOT_ACCEPTABLE: (request) => sendWithKey({})({ ...request, headers: { accept: "text/html" } }),
   RATE_LIMIT_EXCEEDED: sendWithoutKeyUntil("RATE_LIMIT_EXCEEDED", client),
   SERVICE_UNAVAILABLE: sendNewKeyDuring(["begin", "lock table api_keys in access exclusive mode"], "rollback"),
 };
