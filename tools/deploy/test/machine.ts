@@ -1,5 +1,6 @@
 // A machine on which root follows "Starting on one machine without containers" of the operations guide: a temporary folder with its
 // own /etc and /opt, its own ports, and programs in the place of useradd and systemctl.
+import { randomInt } from "node:crypto";
 import { appendFile, chmod, copyFile, mkdir, readFile, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
@@ -191,7 +192,9 @@ export function openMachine(settings: Readonly<Record<string, string>>): Promise
 
 /** Three digits that begin the four ports of the processes. With a 1 before them, they begin those of the metrics. */
 async function choosePrefix(): Promise<string> {
-  for (let prefix = 200; prefix < 1_000; prefix += 1) {
+  // At random: tests of two clones can run at the same time.
+  for (let attempt = 0; attempt < 100; attempt += 1) {
+    const prefix = randomInt(200, 1_000);
     const ports = [1, 2, 3, 4].flatMap((digit) => [Number(`${prefix}${digit}`), Number(`1${prefix}${digit}`)]);
     const found = await Promise.all(ports.map((port) => choosePort(port)));
     if (found.every((port, index) => port === ports[index])) return `${prefix}`;
