@@ -3,8 +3,8 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 
 /**
- * The bytes of the heap that stay in use for each value that `make` returns, while the value is kept. There must be so many that
- * they outweigh what else the process keeps meanwhile. The first tenth is not counted: the first calls compile the code.
+ * The bytes of the heap that stay in use for each value that `make` returns, while the value is kept. With
+ * a few hundred values, what else the process keeps does not matter. The first tenth is not counted: the first calls compile the code.
  */
 export async function keptBytes(values: number, make: (index: number) => unknown): Promise<number> {
   for (let index = -Math.ceil(values / 10); index < 0; index += 1) await make(index);

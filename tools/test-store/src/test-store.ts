@@ -1,6 +1,6 @@
 import { migrate, openCore, readConfig } from "@petstore/core";
 import { createTestDatabase } from "@petstore/harness";
-import { type HttpAnswer, openHttpClient, type RequestOptions } from "@petstore/harness/network";
+import { type HttpAnswer, openHttpClient, type RequestOptions, scrapeMetrics } from "@petstore/harness/network";
 import { openTogether } from "@petstore/harness/processes";
 import { type CreateApi, createLog, openService } from "@petstore/http";
 import { vi } from "vitest";
@@ -71,11 +71,7 @@ export function openTestStore(
       call: client.send,
       port: service.port,
       readiness: async () => (await fetch(new URL("/readyz", service.metricsUrl))).json(),
-      async scrape() {
-        const lines = (await (await fetch(service.metricsUrl ?? "")).text()).split("\n");
-        const samples = lines.filter((line) => line !== "" && !line.startsWith("#"));
-        return new Map(samples.map((line) => [line.slice(0, line.lastIndexOf(" ")), Number(line.split(" ").at(-1))]));
-      },
+      scrape: () => scrapeMetrics(service.metricsUrl ?? ""),
       execute: store.execute,
     };
   });

@@ -6,7 +6,7 @@ export function createSecondLimit(
   message: string,
   monotonicNow: () => number,
 ): (keyId: bigint) => Problem | undefined {
-  /** Of the present second only. */
+  /** Only those of the present second. */
   const counts = new Map<bigint, number>();
   let second = Number.NEGATIVE_INFINITY;
   return (keyId) => {

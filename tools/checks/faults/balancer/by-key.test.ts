@@ -55,7 +55,7 @@ it("by-key: the shipped HAProxy saves look-ups of keys and reads of pages, and m
     ratio(({ lookUps }) => lookUps),
   );
   figures.atLeast(
-    1.1,
+    1.2,
     "lists with a kept page, times those of least connections",
     ratio(({ keptPages }) => keptPages),
   );

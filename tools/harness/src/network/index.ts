@@ -6,3 +6,4 @@ export { type HttpClient, isAnswering, openHttpClient, type RequestOptions } fro
 export { openHttpServer, openTraceReceiver } from "./http-server.js";
 export { type Moment, sendAtOneMoment } from "./one-moment.js";
 export { bytesOf, type HttpRequest, openRawClient, type RawClient } from "./raw-client.js";
+export { scrapeMetrics } from "./scrape-metrics.js";
